@@ -1,0 +1,29 @@
+# Two commands are all a newcomer needs: make demo, make test.
+PYTHON ?= python3
+BIN := .venv/bin
+DATA := ../shared/data
+export HIDESEEK_DATA ?= $(if $(wildcard $(DATA)),$(abspath $(DATA)))
+
+.PHONY: demo test install check clean
+
+demo: .venv/installed
+	$(BIN)/python -m experiments.demo
+
+test: check
+	$(BIN)/python -m pytest
+
+check: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+install: .venv/installed
+
+# The stamp is renewed only when what is to be installed has changed.
+.venv/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test,compare]'
+	touch $@
+
+clean:
+	rm -rf .venv demo build dist

@@ -1,0 +1,54 @@
+"""Where the arithmetic runs."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+
+import torch
+
+__all__ = ["for_each_block", "resolve_device", "training_threads"]
+
+_ROWS_FOR_MANY_THREADS = 8192
+"""Rows in a step, over all members, from which a second thread pays for its own start."""
+
+
+def resolve_device(device: str | torch.device) -> torch.device:
+    """A torch device; "auto" is the GPU where there is one, else the CPU."""
+    if str(device) == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    return torch.device(device)
+
+
+@contextmanager
+def _one_thread() -> Iterator[int]:
+    """One thread per operation; gives the number of threads the caller had set, and puts it back afterwards."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield before
+    finally:
+        torch.set_num_threads(before)
+
+
+def training_threads(device: torch.device, rows_per_step: int) -> AbstractContextManager[object]:
+    """On a CPU, one thread for small steps."""
+    if device.type == "cpu" and rows_per_step < _ROWS_FOR_MANY_THREADS:
+        return _one_thread()
+    return nullcontext()
+
+
+def for_each_block(job: Callable[[slice], None], blocks: Iterable[slice], device: torch.device) -> None:
+    """Run ``job`` on every block of rows.
+
+    On a CPU the caller's threads each take whole blocks: splitting single small operations among them costs more
+    than it gains, and this way a block's bits do not depend on the number of threads.
+    """
+    if device.type != "cpu":
+        for block in blocks:
+            job(block)
+        return
+    with _one_thread() as n_threads, ThreadPoolExecutor(n_threads) as pool:
+        deque(pool.map(job, blocks), maxlen=0)

@@ -1,0 +1,97 @@
+"""A trained ensemble at work: masks and predictions for any number of rows, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from hideseek.engine.device import for_each_block
+from hideseek.engine.draws import Stream, integers, step_keys
+from hideseek.engine.objective import mix
+from hideseek.engine.scaling import Scaler, row_blocks
+from hideseek.engine.stack import Stack
+
+__all__ = ["POOL_ROWS", "Ensemble", "draw_pool"]
+
+POOL_ROWS = 256
+"""Replacement rows a fitted model carries: the most draws a prediction can average."""
+
+_BLOCK_CELLS = {"cpu": 2**18, "cuda": 2**24}
+"""Cells of the widest layer, over all members, that one block of rows may fill."""
+
+
+def draw_pool(seed: int, X: Tensor) -> Tensor:
+    """Replacement rows for predictions, each cell drawn from its own column. Shape: ``(rows, columns)`` -> as X."""
+    keys = step_keys(np.array([seed]), Stream.POOL, 0, 1)[0].to(X.device)
+    picks = integers(keys, POOL_ROWS * X.shape[1], len(X)).view(POOL_ROWS, X.shape[1])
+    return X.gather(0, picks)
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Members that share a table: their masks and predictions are averaged.
+
+    Attributes:
+        stack: The trained members.
+        visible: The columns each member saw. Shape: ``(members, columns)``, bool.
+        pool: Values that stand in for hidden features. Shape: ``(POOL_ROWS, columns)``.
+        scaler: What the raw columns are standardised with.
+    """
+
+    stack: Stack
+    visible: Tensor
+    pool: Tensor
+    scaler: Scaler
+
+    def masks(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+        """How much of each feature is shown: the mean over the members that saw the column; 0 where none did.
+
+        Shape: ``X (rows, columns)``, raw -> as X.
+        """
+        out = np.empty(X.shape, dtype=np.float32)
+        hide_layers, _ = self.stack.layers()
+        share = (self.visible.float() / self.visible.sum(dim=0).clamp(min=1))[:, :, None]
+
+        def job(rows: slice) -> None:
+            with torch.inference_mode():
+                mask = torch.sigmoid_(self.stack.hide.forward(hide_layers, self._standardised(X[rows])))
+                out[rows] = mask.mul_(share).sum(dim=0).t().cpu().numpy()
+
+        self._for_each_block(job, len(X))
+        return out
+
+    def outputs(self, X: NDArray[np.floating], n_draws: int, *, softmax: bool) -> NDArray[np.float32]:
+        """What Seek makes of the mixed rows, averaged over members and over the first ``n_draws`` rows of the pool.
+
+        The same replacement rows serve every row asked for, so an answer depends on its row alone.
+        Shape: ``X (rows, columns)``, raw -> ``(rows, outputs)``.
+        """
+        out = np.empty((len(X), self.stack.seek.sizes[-1]), dtype=np.float32)
+        hide_layers, seek_layers = self.stack.layers()
+
+        def job(rows: slice) -> None:
+            with torch.inference_mode():
+                x = self._standardised(X[rows])
+                mask = torch.sigmoid_(self.stack.hide.forward(hide_layers, x))
+                total = torch.zeros((), device=x.device)
+                for x_hat in self.pool[:n_draws]:
+                    output = self.stack.seek.forward(seek_layers, mix(mask, x, x_hat[None, :, None]))
+                    total = total + (output.softmax(dim=1) if softmax else output).mean(dim=0)
+                out[rows] = (total / n_draws).t().cpu().numpy()
+
+        self._for_each_block(job, len(X))
+        return out
+
+    def _standardised(self, X: NDArray[np.floating]) -> Tensor:
+        """Shape: ``X (rows, columns)``, raw -> ``(members, columns, rows)``."""
+        x = torch.from_numpy(self.scaler.transform(X)).to(self.pool.device)
+        return x.t().contiguous().expand(len(self.visible), -1, -1)
+
+    def _for_each_block(self, job: Callable[[slice], None], n_rows: int) -> None:
+        device, widest = self.pool.device, max(*self.stack.hide.sizes, *self.stack.seek.sizes)
+        for_each_block(job, row_blocks(n_rows, len(self.visible) * widest, _BLOCK_CELLS[device.type]), device)

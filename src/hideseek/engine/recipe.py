@@ -1,0 +1,43 @@
+"""Every choice that training makes, and the named sets of choices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["PRESETS", "PRICE_PER_FEATURE", "Recipe"]
+
+PRICE_PER_FEATURE = 0.3 / 11
+"""What showing one feature of one row costs, in units of the prediction loss: the paper's 0.3 at 11 features."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a Hide&Seek model is trained. The defaults are the paper's.
+
+    Attributes:
+        hidden_layers: Width of each hidden layer, of Hide and of Seek alike.
+        steps: Optimiser steps. With a full batch a step is one of the paper's epochs.
+        batch_size: Rows a member sees in a step, drawn with replacement; None: all rows, in order.
+        learning_rate: Adam's.
+        anneal_power: q in lambda_t = (t / T)^q * lambda_max (eq. 11).
+        n_members: Models trained side by side, whose masks and probabilities are averaged.
+        column_fraction: Share of the columns that each member sees.
+        replacement: How a hidden value is drawn.
+    """
+
+    hidden_layers: tuple[int, ...] = (32, 32)
+    steps: int = 500
+    batch_size: int | None = None
+    learning_rate: float = 1e-3
+    anneal_power: float = 2.0
+    n_members: int = 1
+    column_fraction: float = 1.0
+    replacement: str = "marginal"
+
+
+PRESETS = {
+    "paper": Recipe(),
+    "fast": Recipe(steps=500, batch_size=500, learning_rate=3e-3),
+    "balanced": Recipe(steps=1000, batch_size=125, learning_rate=4e-3, anneal_power=1.75, n_members=6),
+}
+"""Recipes by name. Only "paper" is the published method."""

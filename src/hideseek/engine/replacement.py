@@ -1,0 +1,40 @@
+"""How the value of a hidden feature is drawn."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from hideseek.engine.draws import integers
+
+__all__ = ["Marginal", "Replacement"]
+
+
+class Replacement(Protocol):
+    """Draws x_hat, what stands in for the hidden part of x."""
+
+    def draw(self, keys: Tensor, x: Tensor) -> Tensor:
+        """Shape: ``keys (members, 2)``, ``x (members, columns, rows)`` -> as ``x``."""
+
+
+class Marginal:
+    """Each cell is drawn from its own column of the training rows, independently of everything else (eq. 7).
+
+    Args:
+        X: The tables to draw from. Shape: ``(tables, columns, rows)``.
+        table: The table of each member. Shape: ``(members,)``, int64.
+    """
+
+    def __init__(self, X: Tensor, table: Tensor) -> None:
+        _, n_columns, self._n_rows = X.shape
+        self._values = X.reshape(-1)
+        starts = torch.arange(n_columns, device=X.device) + table[:, None] * n_columns
+        self._starts = (starts * self._n_rows)[:, :, None]
+
+    def draw(self, keys: Tensor, x: Tensor) -> Tensor:
+        members, columns, rows = x.shape
+        picks = integers(keys, columns * rows, self._n_rows).view(members, columns, rows)
+        picks += self._starts
+        return self._values.index_select(0, picks.view(-1)).view(members, columns, rows)

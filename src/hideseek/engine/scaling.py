@@ -1,0 +1,53 @@
+"""Standardising columns with the mean and deviation of the training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Scaler", "row_blocks"]
+
+_BLOCK_CELLS = 2**20
+
+
+def row_blocks(n_rows: int, n_columns: int, cells: int = _BLOCK_CELLS) -> Iterator[slice]:
+    """Slices of rows that hold about ``cells`` cells each, so that copies of a big table stay small."""
+    size = max(1, cells // max(1, n_columns))
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
+
+
+@dataclass(frozen=True)
+class Scaler:
+    """(x - center) / scale for each column; a constant column has scale one and becomes zero.
+
+    Shape: ``center (columns,)``, ``scale (columns,)``, ``constant (columns,)``.
+    """
+
+    center: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    constant: NDArray[np.bool_]
+
+    @classmethod
+    def fit(cls, X: NDArray[np.floating]) -> Scaler:
+        """Mean and deviation of each column, in double precision and in blocks of rows."""
+        n_rows, n_columns = X.shape
+        low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            center = X.mean(axis=0, dtype=np.float64)
+            square = np.zeros(n_columns)
+            for rows in row_blocks(n_rows, n_columns):
+                square += np.square(X[rows] - center).sum(axis=0)
+            scale = np.sqrt(square / n_rows)
+        constant = low == high
+        return cls(np.where(constant, low, center), np.where(constant, 1.0, scale), constant)
+
+    def transform(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Standardised rows in single precision; the subtraction is done in double."""
+        scaled = X - self.center
+        scaled /= self.scale
+        scaled[:, self.constant] = 0.0
+        return scaled.astype(np.float32)

@@ -1,0 +1,29 @@
+"""What can go wrong, apart by who can mend it."""
+
+from __future__ import annotations
+
+__all__ = ["FileFormatError", "HideSeekError", "HideSeekWarning", "InputError", "MaskWarning", "TrainingError"]
+
+
+class HideSeekError(Exception):
+    """Any error that this library raises on purpose."""
+
+
+class InputError(HideSeekError, ValueError):
+    """An argument is not what was expected; the message names it and says what to do."""
+
+
+class TrainingError(HideSeekError, RuntimeError):
+    """Training ended without a usable model."""
+
+
+class FileFormatError(HideSeekError, ValueError):
+    """A file is truncated, foreign, or newer than this library."""
+
+
+class HideSeekWarning(UserWarning):
+    """Something works, but probably not as intended."""
+
+
+class MaskWarning(HideSeekWarning):
+    """The masks of a fitted model collapsed (nothing is selected) or saturated (everything is)."""
