@@ -1,0 +1,50 @@
+"""For this very row, which few features decided?
+
+>>> from hideseek import HideSeekClassifier
+>>> from hideseek.datasets import make_syn
+>>> data = make_syn("Syn4", n_samples=2000, random_state=0)
+>>> explanation = HideSeekClassifier("fast", random_state=0).fit(data.X, data.y).explain(data.X)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from hideseek._version import __version__
+
+if TYPE_CHECKING:
+    from hideseek.errors import FileFormatError, HideSeekError, HideSeekWarning, InputError, MaskWarning, TrainingError
+    from hideseek.estimators import HideSeekClassifier, HideSeekRegressor
+    from hideseek.explanation import Explanation
+    from hideseek.persistence import load
+
+__all__ = [
+    "Explanation",
+    "FileFormatError",
+    "HideSeekClassifier",
+    "HideSeekError",
+    "HideSeekRegressor",
+    "HideSeekWarning",
+    "InputError",
+    "MaskWarning",
+    "TrainingError",
+    "__version__",
+    "load",
+]
+
+# Loaded when first asked for, so that the bare import is light and the engine can be used with torch and numpy alone.
+_ROOMS = {
+    "Explanation": "explanation",
+    "HideSeekClassifier": "estimators",
+    "HideSeekRegressor": "estimators",
+    "load": "persistence",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'hideseek' has no attribute {name!r}")
+    return getattr(import_module(f"hideseek.{_ROOMS.get(name, 'errors')}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -33,6 +33,7 @@ class Mlp:
 
     @cached_property
     def n_parameters(self) -> int:
+        """Weights of one member."""
         return sum(rows * columns for rows, columns in self.shapes)
 
     def forward(self, layers: Sequence[Tensor], x: Tensor) -> Tensor:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 __all__ = ["PREDICTION_LOSSES", "PredictionLoss", "annealed", "mix", "parsimony", "row_mean"]
@@ -15,7 +14,7 @@ PredictionLoss = Callable[[Tensor, Tensor], Tensor]
 
 
 def mix(mask: Tensor, x: Tensor, x_hat: Tensor) -> Tensor:
-    """z = m * x + (1 - m) * x_hat (eq. 4): a share of each feature is shown, the rest is drawn anew."""
+    """Show a share of each feature and draw the rest anew: z = m * x + (1 - m) * x_hat (eq. 4)."""
     return torch.lerp(x_hat, x, mask)
 
 
@@ -26,12 +25,12 @@ def annealed(step: int, steps: int, power: float) -> float:
 
 def cross_entropy(output: Tensor, target: Tensor) -> Tensor:
     """-log y_hat[y], the prediction term of eq. 12, for class numbers ``target``."""
-    return -F.log_softmax(output, dim=1).gather(1, target[:, None]).squeeze(1)
+    return -output.log_softmax(dim=1).gather(1, target[:, None]).squeeze(1)
 
 
 def soft_cross_entropy(output: Tensor, target: Tensor) -> Tensor:
-    """-sum_c y_c log y_hat_c, the prediction term of eq. 12, for class probabilities ``target (members, classes, rows)``."""
-    return -(target * F.log_softmax(output, dim=1)).sum(dim=1)
+    """-sum_c y_c log y_hat_c, as above for class probabilities, ``target (members, classes, rows)``."""
+    return -(target * output.log_softmax(dim=1)).sum(dim=1)
 
 
 def squared_error(output: Tensor, target: Tensor) -> Tensor:

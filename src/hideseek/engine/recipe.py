@@ -37,7 +37,7 @@ class Recipe:
 
 PRESETS = {
     "paper": Recipe(),
-    "fast": Recipe(steps=500, batch_size=500, learning_rate=3e-3),
+    "fast": Recipe(steps=400, batch_size=500, learning_rate=3e-3),
     "balanced": Recipe(steps=1000, batch_size=125, learning_rate=4e-3, anneal_power=1.75, n_members=6),
 }
 """Recipes by name. Only "paper" is the published method."""

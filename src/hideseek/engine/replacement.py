@@ -34,6 +34,7 @@ class Marginal:
         self._starts = (starts * self._n_rows)[:, :, None]
 
     def draw(self, keys: Tensor, x: Tensor) -> Tensor:
+        """Shape: ``keys (members, 2)``, ``x (members, columns, rows)`` -> as ``x``."""
         members, columns, rows = x.shape
         picks = integers(keys, columns * rows, self._n_rows).view(members, columns, rows)
         picks += self._starts

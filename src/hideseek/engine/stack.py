@@ -42,7 +42,7 @@ class Data:
     def rows(self, index: Tensor) -> Batch:
         """Rows by their number, counted through all tables. Shape: ``index (members, rows)`` -> a batch."""
         shape, flat = index.shape, index.reshape(-1)
-        return self._batch(lambda values: values.flatten(0, 1).index_select(0, flat).unflatten(0, shape))
+        return self._batch(lambda values: values.flatten(0, 1).index_select(0, flat).view(*shape, *values.shape[2:]))
 
     def tables(self, table: Tensor) -> Batch:
         """All rows of each member's table. Shape: ``table (members,)`` -> a batch."""

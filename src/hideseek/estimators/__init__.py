@@ -1,0 +1,6 @@
+"""The scikit-learn face: estimators that fit, predict, explain and save."""
+
+from hideseek.estimators._classifier import HideSeekClassifier
+from hideseek.estimators._regressor import HideSeekRegressor
+
+__all__ = ["HideSeekClassifier", "HideSeekRegressor"]

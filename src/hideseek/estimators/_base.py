@@ -1,0 +1,320 @@
+"""What the estimators share: from a table to a fitted ensemble, and from the ensemble to answers."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from hideseek import persistence
+from hideseek.engine.device import resolve_device
+from hideseek.engine.draws import draw_columns, member_seeds
+from hideseek.engine.ensemble import Ensemble, draw_pool
+from hideseek.engine.recipe import PRICE_PER_FEATURE, Recipe
+from hideseek.engine.scaling import Scaler
+from hideseek.engine.stack import Data, History, Members
+from hideseek.engine.training import train
+from hideseek.errors import HideSeekWarning, InputError, MaskWarning
+from hideseek.estimators._parameters import RULES, resolve_recipe
+from hideseek.estimators._state import parameters_from, restore_state, state_of
+from hideseek.explanation import Explanation
+from hideseek.frames import frame_library, row_labels
+from hideseek.progress import training_progress
+from hideseek.validation import check_parameters, check_table, check_training_table, some
+
+__all__ = ["BaseHideSeek"]
+
+_ROWS_LOOKED_AT = 2000
+_WORTH_A_WARNING = 0.99
+
+
+class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """Fitting, explaining and saving, for any kind of target."""
+
+    _loss: str
+
+    def __init__(
+        self,
+        preset: str = "balanced",
+        *,
+        penalty: float | None = None,
+        n_members: int | None = None,
+        column_fraction: float | None = None,
+        replacement: str | None = None,
+        hidden_layers: tuple[int, ...] | None = None,
+        anneal_power: float | None = None,
+        steps: int | None = None,
+        epochs: float | None = None,
+        batch_size: int | str | None = None,
+        learning_rate: float | None = None,
+        threshold: float = 0.5,
+        prediction_draws: int = 16,
+        validation_fraction: float = 0.0,
+        device: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.preset = preset
+        self.penalty = penalty
+        self.n_members = n_members
+        self.column_fraction = column_fraction
+        self.replacement = replacement
+        self.hidden_layers = hidden_layers
+        self.anneal_power = anneal_power
+        self.steps = steps
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.threshold = threshold
+        self.prediction_draws = prediction_draws
+        self.validation_fraction = validation_fraction
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # -- what a kind of target decides ----------------------------------------------------------------------------
+
+    @abstractmethod
+    def _encode_target(self, y: NDArray[Any]) -> tuple[NDArray[Any], int]:
+        """Learn from y what there is to know, and give the training target and the number of outputs."""
+
+    def _row_weight(
+        self, y: NDArray[Any], sample_weight: ArrayLike | None, table: NDArray[Any]
+    ) -> NDArray[np.float64] | None:
+        """How much each row counts; None: all the same."""
+        if sample_weight is None:
+            return None
+        weight = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
+        return np.asarray(weight)
+
+    @abstractmethod
+    def _predicted(self, X: NDArray[np.floating]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """The prediction for each row, and its probability where there is one."""
+
+    @abstractmethod
+    def _target_state(self) -> dict[str, Any]:
+        """What was learned from y, as JSON."""
+
+    @abstractmethod
+    def _set_target_state(self, state: dict[str, Any]) -> None:
+        """Take back what ``_target_state`` gave."""
+
+    # -- fitting --------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn which features decide.
+
+        Args:
+            X: Numbers, ``(rows, features)``: an array, or a pandas or polars frame.
+            y: One target per row.
+            sample_weight: How much each row counts; all the same if not given.
+
+        Returns:
+            The fitted estimator.
+        """
+        check_parameters(type(self).__name__, self.get_params(deep=False), self._rules())
+        self._forget()
+        try:
+            self._fit(X, y, sample_weight)
+        except KeyboardInterrupt:
+            self._forget()
+            raise KeyboardInterrupt(f"fit was interrupted: this {type(self).__name__} is not fitted") from None
+        except BaseException:
+            self._forget()
+            raise
+        return self
+
+    def _rules(self) -> dict[str, Any]:
+        return dict(RULES)
+
+    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
+        table, y = check_training_table(self, X, y)
+        target, n_outputs = self._encode_target(y)
+        weight = _with_mean_one(self._row_weight(y, sample_weight, table))
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        recipe = resolve_recipe(self.get_params(deep=False), len(table))
+        device = resolve_device(self.device)
+
+        held_out = None
+        if self.validation_fraction > 0:
+            kept, out = self._held_out(target, seed)
+            held_out = (table[out], target[out], None if weight is None else weight[out])
+            table, target, weight = table[kept], target[kept], None if weight is None else weight[kept]
+        scaler = self._scaler(table)
+        data = _as_data(scaler, table, target, weight)
+        members = self._members(recipe, seed, ~scaler.constant)
+        penalty = float(members.price.max() * members.visible.sum(axis=1).max())
+        with training_progress(self.verbose, recipe.steps, penalty) as on_progress:
+            stack, history = train(
+                recipe,
+                data,
+                members,
+                loss=self._loss,
+                n_outputs=n_outputs,
+                device=device,
+                validation=None if held_out is None else _as_data(scaler, *held_out),
+                on_progress=on_progress,
+            )
+        self._ensemble = Ensemble(
+            stack, torch.from_numpy(members.visible).to(device), draw_pool(seed, data.X[0]).to(device), scaler
+        )
+        self.recipe_ = recipe
+        self.penalty_ = penalty
+        self.history_ = self._history(history, members)
+        self._warn_of_odd_masks(table)
+
+    def _held_out(self, target: NDArray[Any], seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Rows to train on, and rows only to look at: a share of each class, where there are classes."""
+        rows = np.arange(len(target))
+        stratify = target if np.issubdtype(target.dtype, np.integer) and np.bincount(target).min() > 1 else None
+        try:
+            kept, out = train_test_split(
+                rows, test_size=self.validation_fraction, random_state=seed % 2**32, stratify=stratify
+            )
+        except ValueError as error:
+            raise InputError(f"validation_fraction={self.validation_fraction}: {error}") from error
+        return kept, out
+
+    def _scaler(self, table: NDArray[np.floating]) -> Scaler:
+        scaler = Scaler.fit(table)
+        names = self._names()
+        huge = [names[j] for j in np.flatnonzero(~np.isfinite(scaler.scale) | ~np.isfinite(scaler.center))]
+        if huge:
+            raise InputError(f"X has values too large to standardise in {some(huge)}; rescale those columns")
+        if scaler.constant.all():
+            raise InputError(
+                "every column of X is constant, so there is nothing to select from; pass columns that vary"
+            )
+        if scaler.constant.any():
+            constant = some([names[j] for j in np.flatnonzero(scaler.constant)])
+            warnings.warn(f"constant columns are never selected: {constant}", HideSeekWarning, stacklevel=4)
+        return scaler
+
+    def _members(self, recipe: Recipe, seed: int, varies: NDArray[np.bool_]) -> Members:
+        seeds = member_seeds(seed, recipe.n_members)
+        visible = np.tile(varies, (recipe.n_members, 1))
+        if recipe.column_fraction < 1:
+            visible[:, varies] = draw_columns(seeds, int(varies.sum()), recipe.column_fraction)
+        seen = visible.sum(axis=1)
+        price = np.full(len(seeds), PRICE_PER_FEATURE) if self.penalty is None else float(self.penalty) / seen
+        return Members(seeds, price, visible, np.zeros(len(seeds), dtype=np.int64))
+
+    def _history(self, history: History, members: Members) -> dict[str, NDArray[Any]]:
+        seen = members.visible.sum(axis=1)
+        columns = {
+            "step": history.step,
+            "penalty": history.anneal * self.penalty_,
+            "prediction_loss": history.prediction_loss,
+            "loss": history.prediction_loss + history.anneal[:, None] * members.price * history.mask_sum,
+            "mean_mask": history.mask_sum / seen,
+        }
+        if history.validation_loss is not None:
+            columns["validation_loss"] = history.validation_loss
+        return columns
+
+    def _warn_of_odd_masks(self, table: NDArray[np.floating]) -> None:
+        step = max(1, len(table) // _ROWS_LOOKED_AT)
+        n_selected = (self._ensemble.masks(table[::step]) > self.threshold).sum(axis=1)
+        n_columns = int(self._ensemble.visible.any(dim=0).sum())
+        advice = f"the penalty is {self.penalty_:.3g} ({self.penalty_ / n_columns:.3g} per feature)"
+        if (n_selected == 0).mean() >= _WORTH_A_WARNING:
+            message = f"the masks collapsed: no feature is selected in nearly every row; {advice}: try a tenth of it, "
+            message += "a longer fit, or ask whether X can predict y at all"
+        elif n_columns > 1 and (n_selected == n_columns).mean() >= _WORTH_A_WARNING:
+            message = (
+                f"the masks saturated: every feature is selected in nearly every row; {advice}: try three times it"
+            )
+        else:
+            return
+        warnings.warn(message, MaskWarning, stacklevel=4)
+
+    def _forget(self) -> None:
+        """Drop everything that a fit learned."""
+        for name in [name for name in vars(self) if name == "_ensemble" or name.endswith("_")]:
+            delattr(self, name)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_ensemble")
+
+    # -- answering ------------------------------------------------------------------------------------------------
+
+    def _names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{j + 1}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+
+    def _table(self, X: Any) -> NDArray[np.floating]:
+        check_is_fitted(self)
+        return check_table(self, X)
+
+    def explain(self, X: Any) -> Explanation:
+        """For each row of X, how much of each feature is shown, and which features are selected.
+
+        Args:
+            X: Rows with the columns of the fit.
+
+        Returns:
+            An ``Explanation`` whose importance is the mask, and whose selection is mask > ``threshold``.
+        """
+        table = self._table(X)
+        masks = self._ensemble.masks(table)
+        return Explanation(
+            masks,
+            masks > self.threshold,
+            feature_names=self._names(),
+            data=table,
+            row_labels=row_labels(X),
+            predictor=self._predicted,
+            frame_library=frame_library(X),
+        )
+
+    def select(self, X: Any) -> NDArray[np.bool_]:
+        """The selected features of each row. Shape: ``(rows, features)``, bool."""
+        return self._ensemble.masks(self._table(X)) > self.threshold
+
+    def transform(self, X: Any) -> NDArray[np.floating]:
+        """X with every value that was not selected replaced by NaN: what is left is what decided.
+
+        Follows ``set_output``: after ``set_output(transform="pandas")`` it returns a frame.
+        """
+        table = self._table(X)
+        return np.where(self._ensemble.masks(table) > self.threshold, table, np.nan).astype(table.dtype, copy=False)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to one ``.safetensors`` file, atomically; ``hideseek.load`` reads it."""
+        check_is_fitted(self)
+        persistence.save(path, self, *state_of(self))
+
+    @classmethod
+    def _restore(cls, arrays: persistence.Arrays, description: persistence.Description) -> Self:
+        model = cls(**parameters_from(description))
+        restore_state(model, arrays, description)
+        return model
+
+
+def _as_data(
+    scaler: Scaler, table: NDArray[np.floating], target: NDArray[Any], weight: NDArray[np.float64] | None
+) -> Data:
+    """One table as the engine takes it."""
+    return Data(
+        torch.from_numpy(scaler.transform(table))[None],
+        torch.from_numpy(target)[None],
+        None if weight is None else torch.from_numpy(weight.astype(np.float32))[None],
+    )
+
+
+def _with_mean_one(weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    if weight is None:
+        return None
+    mean = weight.mean()
+    if not mean > 0:
+        raise InputError("every row has weight zero; give some rows of sample_weight or class_weight a positive weight")
+    return np.asarray(weight / mean)

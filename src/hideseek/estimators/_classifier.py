@@ -1,0 +1,160 @@
+"""The estimator for class labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+
+from hideseek import persistence
+from hideseek.errors import InputError
+from hideseek.estimators._base import BaseHideSeek
+from hideseek.validation import Rule, choice
+
+__all__ = ["HideSeekClassifier"]
+
+
+@persistence.registered
+class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
+    """Instance-wise feature selection for class labels, two or more.
+
+    Two small networks play: Hide looks at a row and decides how much of each feature to show; what is not shown is
+    replaced by a draw from the feature's distribution; Seek predicts the label from what remains. Showing a feature
+    has a price, so Hide learns to show only what Seek needs.
+
+    Args:
+        preset: "balanced": an ensemble that does not fail on an unlucky seed. "fast": one model, in well under
+            half the time. "paper": the published method to the letter. A parameter below that is not None
+            overrides the preset's.
+        penalty: The paper's lambda_max. None keeps the price of showing one feature, penalty / number of features,
+            at the paper's 0.3 / 11 whatever the width of the table: it is that price, weighed against what the feature
+            adds to the log-likelihood of a row, that decides. Larger: fewer features.
+        n_members: Models whose masks and probabilities are averaged.
+        column_fraction: Share of the columns that each member sees.
+        replacement: How a hidden value is drawn: "marginal", from its own column.
+        hidden_layers: Widths of the hidden layers of both networks.
+        anneal_power: q in lambda_t = (t / T)^q * penalty, the course of the penalty over T steps.
+        steps: Optimiser steps.
+        epochs: The same counted in passes over the rows; give one of the two.
+        batch_size: Rows per step, drawn with replacement, or "full" for all of them.
+        learning_rate: Adam's.
+        threshold: A feature is selected where its mask is greater.
+        prediction_draws: Draws of the hidden features over which a prediction is averaged; 1 to 256.
+        validation_fraction: Share of the rows held out, whose loss ``history_`` then records.
+        device: "auto" is the GPU where there is one.
+        random_state: Same number, same answer.
+        verbose: Show a progress bar, on a terminal.
+        class_weight: How much each class counts: a mapping from label to weight, or "balanced"; None: all the same.
+
+    Attributes:
+        classes_: The labels, sorted.
+        n_features_in_: Columns of X in fit.
+        feature_names_in_: Their names, where X was a frame with names.
+        recipe_: Every training choice, the preset's and yours.
+        penalty_: The penalty at the end of training.
+        history_: Up to a hundred records: "step", "penalty"; and by member "loss", "prediction_loss", "mean_mask" and,
+            with rows held out, "validation_loss".
+
+    Example:
+        >>> from hideseek import HideSeekClassifier
+        >>> from hideseek.datasets import make_syn
+        >>> data = make_syn("Syn1", n_samples=2000, random_state=0)
+        >>> model = HideSeekClassifier("fast", random_state=0).fit(data.X, data.y)
+        >>> model.explain(data.X[:5]).selected.shape
+        (5, 11)
+    """
+
+    _loss = "cross_entropy"
+
+    def __init__(
+        self,
+        preset: str = "balanced",
+        *,
+        penalty: float | None = None,
+        n_members: int | None = None,
+        column_fraction: float | None = None,
+        replacement: str | None = None,
+        hidden_layers: tuple[int, ...] | None = None,
+        anneal_power: float | None = None,
+        steps: int | None = None,
+        epochs: float | None = None,
+        batch_size: int | str | None = None,
+        learning_rate: float | None = None,
+        threshold: float = 0.5,
+        prediction_draws: int = 16,
+        validation_fraction: float = 0.0,
+        device: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+        class_weight: Mapping[Any, float] | str | None = None,
+    ) -> None:
+        super().__init__(
+            preset,
+            penalty=penalty,
+            n_members=n_members,
+            column_fraction=column_fraction,
+            replacement=replacement,
+            hidden_layers=hidden_layers,
+            anneal_power=anneal_power,
+            steps=steps,
+            epochs=epochs,
+            batch_size=batch_size,
+            learning_rate=learning_rate,
+            threshold=threshold,
+            prediction_draws=prediction_draws,
+            validation_fraction=validation_fraction,
+            device=device,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight
+
+    def predict_proba(self, X: Any) -> NDArray[np.float32]:
+        """The probability of each class, averaged over members and draws. Shape: ``(rows, classes)``."""
+        return self._probabilities(self._table(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row. Shape: ``(rows,)``."""
+        label, _ = self._predicted(self._table(X))
+        return label
+
+    def _probabilities(self, table: NDArray[np.floating]) -> NDArray[np.float32]:
+        return self._ensemble.outputs(table, self.prediction_draws, softmax=True)
+
+    def _predicted(self, table: NDArray[np.floating]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        probability = self._probabilities(table)
+        return self.classes_[probability.argmax(axis=1)], probability.max(axis=1, initial=0.0)
+
+    def _rules(self) -> dict[str, Rule]:
+        mapping = Rule("a mapping from label to weight", lambda value: isinstance(value, Mapping))
+        return {**super()._rules(), "class_weight": (mapping | choice("balanced")).or_none()}
+
+    def _encode_target(self, y: NDArray[Any]) -> tuple[NDArray[Any], int]:
+        check_classification_targets(y)
+        self.classes_, number = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InputError(f"y has one class ({self.classes_[0]!r}); a classifier needs at least two classes")
+        return number.astype(np.int64), len(self.classes_)
+
+    def _row_weight(
+        self, y: NDArray[Any], sample_weight: ArrayLike | None, table: NDArray[Any]
+    ) -> NDArray[np.float64] | None:
+        weight = super()._row_weight(y, sample_weight, table)
+        if self.class_weight is None:
+            return weight
+        try:
+            by_class = compute_sample_weight(self.class_weight, y)
+        except ValueError as error:
+            raise InputError(f"class_weight={self.class_weight!r}: {error}") from error
+        return np.asarray(by_class if weight is None else weight * by_class)
+
+    def _target_state(self) -> dict[str, Any]:
+        return {"classes": persistence.labels_to_json(self.classes_)}
+
+    def _set_target_state(self, state: dict[str, Any]) -> None:
+        self.classes_ = persistence.labels_from_json(state["classes"])

@@ -1,0 +1,79 @@
+"""The parameters that all estimators share: what they may be, and the recipe they add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import ceil
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import torch
+
+from hideseek.engine.ensemble import POOL_ROWS
+from hideseek.engine.recipe import PRESETS, Recipe
+from hideseek.errors import InputError
+from hideseek.validation import Rule, choice, integer, number
+
+__all__ = ["RULES", "resolve_recipe"]
+
+
+def _is_widths(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(width, Integral) and int(width) >= 1 for width in value)
+
+
+def _is_device(value: Any) -> bool:
+    if str(value) == "auto":
+        return True
+    try:
+        device = torch.device(value)
+    except (RuntimeError, TypeError):
+        return False
+    return device.type == "cpu" or (device.type == "cuda" and (device.index or 0) < torch.cuda.device_count())
+
+
+def _is_seed(value: Any) -> bool:
+    if isinstance(value, Integral):
+        return 0 <= int(value) < 2**32
+    return value is None or isinstance(value, np.random.RandomState)
+
+
+_share = number("a number in (0, 1]", lambda value: 0 < value <= 1)
+_positive = number("a number greater than 0", lambda value: value > 0)
+
+RULES: dict[str, Rule] = {
+    "preset": choice(*PRESETS),
+    "penalty": number("a number of at least 0", lambda value: value >= 0).or_none(),
+    "n_members": integer(1).or_none(),
+    "column_fraction": _share.or_none(),
+    "replacement": choice("marginal").or_none(),
+    "hidden_layers": Rule("a tuple of whole numbers of at least 1", _is_widths).or_none(),
+    "anneal_power": number("a number of at least 0", lambda value: value >= 0).or_none(),
+    "steps": integer(1).or_none(),
+    "epochs": _positive.or_none(),
+    "batch_size": (integer(1) | choice("full")).or_none(),
+    "learning_rate": _positive.or_none(),
+    "threshold": number("a number in [0, 1)", lambda value: 0 <= value < 1),
+    "prediction_draws": integer(1, POOL_ROWS),
+    "validation_fraction": number("a number in [0, 1)", lambda value: 0 <= value < 1),
+    "device": Rule("'auto', 'cpu' or a CUDA device that is present", _is_device, ("auto", "cpu", "cuda")),
+    "random_state": Rule("a whole number in [0, 2**32), None or a numpy RandomState", _is_seed),
+}
+
+
+def resolve_recipe(parameters: Mapping[str, Any], n_rows: int) -> Recipe:
+    """The preset's recipe with every value that was given in its place."""
+    names = ("n_members", "column_fraction", "replacement", "anneal_power", "steps", "learning_rate")
+    changes = {name: parameters[name] for name in names if parameters[name] is not None}
+    if parameters["hidden_layers"] is not None:
+        changes["hidden_layers"] = tuple(int(width) for width in parameters["hidden_layers"])
+    if parameters["batch_size"] is not None:
+        changes["batch_size"] = None if parameters["batch_size"] == "full" else int(parameters["batch_size"])
+    recipe = replace(PRESETS[parameters["preset"]], **changes)
+    if parameters["epochs"] is None:
+        return recipe
+    if parameters["steps"] is not None:
+        raise InputError("steps and epochs both say how long to train; give one of them")
+    batches = n_rows / min(recipe.batch_size or n_rows, n_rows)
+    return replace(recipe, steps=ceil(parameters["epochs"] * batches))

@@ -1,0 +1,88 @@
+"""A fitted estimator as arrays and JSON, and back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import torch
+
+from hideseek.engine.device import resolve_device
+from hideseek.engine.ensemble import Ensemble
+from hideseek.engine.networks import Mlp
+from hideseek.engine.recipe import Recipe
+from hideseek.engine.scaling import Scaler
+from hideseek.engine.stack import Stack
+from hideseek.estimators._parameters import RULES
+from hideseek.persistence import Arrays, Description
+
+__all__ = ["parameters_from", "restore_state", "state_of"]
+
+
+def state_of(model: Any) -> tuple[Arrays, Description]:
+    """Everything that explaining and predicting need, and the record of the fit."""
+    ensemble: Ensemble = model._ensemble
+    arrays = {
+        "parameters": ensemble.stack.parameters.cpu().numpy(),
+        "visible": ensemble.visible.cpu().numpy(),
+        "pool": ensemble.pool.cpu().numpy(),
+        "center": ensemble.scaler.center,
+        "scale": ensemble.scaler.scale,
+        "constant": ensemble.scaler.constant,
+        **{f"history.{name}": values for name, values in model.history_.items()},
+    }
+    names = getattr(model, "feature_names_in_", None)
+    description = {
+        "parameters": _parameters_of(model),
+        "hide": list(ensemble.stack.hide.sizes),
+        "seek": list(ensemble.stack.seek.sizes),
+        "recipe": asdict(model.recipe_),
+        "penalty": model.penalty_,
+        "feature_names": None if names is None else [str(name) for name in names],
+        "target": model._target_state(),
+    }
+    return arrays, description
+
+
+def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
+    """Make an unfitted ``model`` what it was when ``state_of`` saw it."""
+    device = resolve_device(model.device if RULES["device"].accepts(model.device) else "auto")
+    tensors = {name: torch.from_numpy(arrays[name]).to(device) for name in ("parameters", "visible", "pool")}
+    stack = Stack(Mlp(tuple(description["hide"])), Mlp(tuple(description["seek"])), tensors["parameters"])
+    scaler = Scaler(arrays["center"], arrays["scale"], arrays["constant"])
+    model._ensemble = Ensemble(stack, tensors["visible"], tensors["pool"], scaler)
+    recipe = description["recipe"]
+    model.recipe_ = Recipe(**{**recipe, "hidden_layers": tuple(recipe["hidden_layers"])})
+    model.penalty_ = description["penalty"]
+    prefix = "history."
+    model.history_ = {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}
+    model.n_features_in_ = description["hide"][0]
+    if description["feature_names"] is not None:
+        model.feature_names_in_ = np.array(description["feature_names"], dtype=object)
+    model._set_target_state(description["target"])
+
+
+def _parameters_of(model: Any) -> dict[str, Any]:
+    """The constructor's arguments as JSON."""
+    parameters: dict[str, Any] = model.get_params(deep=False)
+    if isinstance(parameters["random_state"], np.random.RandomState):
+        parameters["random_state"] = None  # a generator has moved on; what it gave is in the weights
+    if isinstance(parameters.get("class_weight"), dict):  # JSON keys are strings; labels need not be
+        parameters["class_weight"] = [[_plain(k), _plain(v)] for k, v in parameters["class_weight"].items()]
+    parameters["device"] = str(parameters["device"])
+    return {name: _plain(value) for name, value in parameters.items()}
+
+
+def parameters_from(description: Description) -> dict[str, Any]:
+    """The constructor's arguments again."""
+    parameters = dict(description["parameters"])
+    if parameters["hidden_layers"] is not None:
+        parameters["hidden_layers"] = tuple(parameters["hidden_layers"])
+    if isinstance(parameters.get("class_weight"), list):
+        parameters["class_weight"] = dict(parameters["class_weight"])
+    return parameters
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

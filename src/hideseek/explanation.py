@@ -1,0 +1,307 @@
+"""What every method returns: for each row, how much each feature mattered and which were selected."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any, Literal, cast
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hideseek.errors import FileFormatError, InputError
+from hideseek.files import write_atomically
+from hideseek.validation import listed
+
+__all__ = ["Explanation"]
+
+Predictor = Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any] | None]]
+"""Rows -> the prediction for each, and its probability where the model gives one."""
+
+_FORMAT = 1
+_HTML_ROWS = 8
+
+
+class Explanation:
+    """For each row, the importance of every feature and the few that were selected.
+
+    Args:
+        importance: Shape: ``(rows, features)``. What it is, ``importance_kind`` says.
+        selected: Shape: ``(rows, features)``, bool.
+        feature_names: One per column; ``x1``, ``x2``, ... if not given.
+        data: The values that were explained. Shape: ``(rows, features)``.
+        row_labels: One per row; 0, 1, ... if not given.
+        importance_kind: "mask": the share of the feature that was shown, from 0 to 1; other methods name their own.
+        predictor: Gives ``prediction`` and ``probability`` when they are first asked for.
+        frame_library: "pandas" or "polars": what frames are made with.
+
+    Example:
+        >>> from hideseek import Explanation
+        >>> explanation = Explanation([[0.9, 0.1]], [[True, False]], feature_names=["age", "sex"])
+        >>> print(explanation.describe(0))
+        Row 0: 1 of 2 features decided: age (0.90).
+    """
+
+    def __init__(
+        self,
+        importance: ArrayLike,
+        selected: ArrayLike,
+        *,
+        feature_names: Sequence[str] | None = None,
+        data: ArrayLike | None = None,
+        row_labels: ArrayLike | None = None,
+        importance_kind: str = "mask",
+        predictor: Predictor | None = None,
+        frame_library: Literal["pandas", "polars"] = "pandas",
+    ) -> None:
+        self.importance = np.asarray(importance)
+        self.selected = np.asarray(selected, dtype=bool)
+        if self.importance.ndim != 2 or self.importance.shape != self.selected.shape:
+            raise InputError(
+                "importance and selected must both be (rows, features); "
+                f"they are {self.importance.shape} and {self.selected.shape}"
+            )
+        n_rows, n_features = self.importance.shape
+        names = [f"x{j + 1}" for j in range(n_features)] if feature_names is None else [str(n) for n in feature_names]
+        self.feature_names = tuple(names)
+        self.data = None if data is None else np.asarray(data)
+        self.row_labels = np.arange(n_rows) if row_labels is None else np.asarray(row_labels)
+        self.importance_kind = importance_kind
+        self._frame_library = frame_library
+        self._predictor = predictor
+        self._inputs = self.data  # stays whole when features are picked, so that predictions can still be made
+        self._predicted: tuple[NDArray[Any], NDArray[Any] | None] | None = None
+        for name, size, expected in (
+            ("feature_names", len(self.feature_names), n_features),
+            ("row_labels", len(self.row_labels), n_rows),
+            ("data", n_rows if self.data is None else len(self.data), n_rows),
+        ):
+            if size != expected:
+                raise InputError(f"{name} has {size} entries; importance is {n_rows} rows by {n_features} features")
+
+    # -- what was found -----------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.importance)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features."""
+        return len(self.importance), len(self.feature_names)
+
+    @property
+    def n_selected(self) -> NDArray[np.int64]:
+        """How many features were selected in each row. Shape: ``(rows,)``."""
+        return np.asarray(self.selected.sum(axis=1))
+
+    @property
+    def prediction(self) -> NDArray[Any] | None:
+        """The model's answer for each row, or None where the method has no predictor. Shape: ``(rows,)``."""
+        predicted = self._predict()
+        return None if predicted is None else predicted[0]
+
+    @property
+    def probability(self) -> NDArray[Any] | None:
+        """The probability of that answer, or None for regression. Shape: ``(rows,)``."""
+        predicted = self._predict()
+        return None if predicted is None else predicted[1]
+
+    def _predict(self) -> tuple[NDArray[Any], NDArray[Any] | None] | None:
+        if self._predicted is None and self._predictor is not None and self._inputs is not None:
+            self._predicted = self._predictor(self._inputs)
+        return self._predicted
+
+    # -- a part of it -------------------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Explanation:
+        """``explanation[rows]``, ``explanation["AGE"]`` or ``explanation[rows, features]``.
+
+        Rows are positions, slices, lists or boolean arrays; features likewise, or names.
+        """
+        if isinstance(key, tuple):
+            rows, features = key
+        elif isinstance(key, str) or (isinstance(key, list) and key and isinstance(key[0], str)):
+            rows, features = slice(None), key
+        else:
+            rows, features = key, slice(None)
+        i = self._positions(rows, len(self), "row")
+        j = self._positions(self._by_name(features), len(self.feature_names), "feature")
+        part = Explanation(
+            self.importance[i][:, j],
+            self.selected[i][:, j],
+            feature_names=[self.feature_names[k] for k in np.arange(len(self.feature_names))[j]],
+            data=None if self.data is None else self.data[i][:, j],
+            row_labels=self.row_labels[i],
+            importance_kind=self.importance_kind,
+            predictor=self._predictor,
+            frame_library=self._frame_library,
+        )
+        part._inputs = None if self._inputs is None else self._inputs[i]
+        if self._predicted is not None:
+            label, probability = self._predicted
+            part._predicted = label[i], None if probability is None else probability[i]
+        return part
+
+    def _by_name(self, features: Any) -> Any:
+        if isinstance(features, str):
+            features = [features]
+        if not (isinstance(features, list) and any(isinstance(name, str) for name in features)):
+            return features
+        unknown = [name for name in features if name not in self.feature_names]
+        if unknown:
+            raise KeyError(f"no feature named {listed(map(repr, unknown), last='or')}")
+        return [self.feature_names.index(name) for name in features]
+
+    @staticmethod
+    def _positions(key: Any, size: int, what: str) -> Any:
+        """Something that keeps both axes when used as an index."""
+        if isinstance(key, slice):
+            return key
+        if np.ndim(key) == 0:
+            if not -size <= int(key) < size:
+                raise IndexError(f"{what} {int(key)} of an explanation with {size} {what}s")
+            return [int(key)]
+        return np.asarray(key)
+
+    # -- for people ---------------------------------------------------------------------------------------------
+
+    def describe(self, row: int) -> str:
+        """One sentence on the row at this position: the prediction, and what decided, most important first."""
+        one = self[row]
+        chosen = [j for j in np.argsort(-one.importance[0], kind="stable") if one.selected[0, j]]
+        parts = []
+        for j in chosen:
+            value = "" if one.data is None else f" = {_short(one.data[0, j])}"
+            parts.append(f"{one.feature_names[j]}{value} ({one.importance[0, j]:.2f})")
+        predicted = ""
+        if one.prediction is not None:
+            sure = "" if one.probability is None else f" (probability {one.probability[0]:.2f})"
+            predicted = f"predicted {_short(one.prediction[0])}{sure}; "
+        n_features = len(self.feature_names)
+        decided = (
+            f"{len(chosen)} of {n_features} features decided: {listed(parts)}" if parts else "no feature stood out"
+        )
+        return f"Row {one.row_labels[0]}: {predicted}{decided}."
+
+    def to_frame(self) -> Any:
+        """One line per row and feature: row, feature, value, importance, selected."""
+        n_rows, n_features = self.shape
+        columns: dict[str, NDArray[Any]] = {
+            "row": np.repeat(self.row_labels, n_features),
+            "feature": np.tile(np.array(self.feature_names), n_rows),
+        }
+        if self.data is not None:
+            columns["value"] = self.data.reshape(-1)
+        columns |= {"importance": self.importance.reshape(-1), "selected": self.selected.reshape(-1)}
+        return self._frame(columns)
+
+    def mean_importance(self) -> Any:
+        """The ranking over all rows: mean importance, its standard error, and the share of rows that select it."""
+        n_rows = len(self)
+        mean = self.importance.mean(axis=0, dtype=np.float64)
+        spread = self.importance.std(axis=0, ddof=1, dtype=np.float64) if n_rows > 1 else np.full(len(mean), np.nan)
+        order = np.argsort(-mean, kind="stable")
+        return self._frame(
+            {
+                "feature": np.array(self.feature_names)[order],
+                "importance": mean[order],
+                "standard_error": (spread / np.sqrt(n_rows))[order],
+                "selected": self.selected.mean(axis=0)[order],
+            }
+        )
+
+    def _frame(self, columns: dict[str, NDArray[Any]]) -> Any:
+        try:
+            return nw.from_dict(columns, backend=self._frame_library).to_native()
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                f"a frame needs {self._frame_library}, which is not installed; pip install 'hideseek[data]'"
+            ) from error
+
+    def __repr__(self) -> str:
+        n_rows, n_features = self.shape
+        rate = self.selected.mean(axis=0) if n_rows else np.zeros(n_features)
+        top = [
+            f"{self.feature_names[j]} ({rate[j]:.0%} of rows)" for j in np.argsort(-rate, kind="stable")[:5] if rate[j]
+        ]
+        mean = f"{self.n_selected.mean():.2f} selected per row" if n_rows else "empty"
+        tail = f"\n  most often: {', '.join(top)}" if top else ""
+        return f"Explanation of {n_rows:,} rows x {n_features:,} features ({self.importance_kind}), {mean}{tail}"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.feature_names)
+        high = max(float(np.abs(self.importance).max(initial=0.0)), 1e-12)
+        body = []
+        for i in range(min(len(self), _HTML_ROWS)):
+            cells = []
+            for j in range(len(self.feature_names)):
+                text = f"{self.importance[i, j]:.2f}" if self.data is None else _short(self.data[i, j])
+                alpha = abs(float(self.importance[i, j])) / high
+                weight = "bold" if self.selected[i, j] else "normal"
+                style = f"background:rgba(0,114,178,{0.6 * alpha:.2f});font-weight:{weight};text-align:right"
+                title = f"importance {self.importance[i, j]:.3f}"
+                cells.append(f'<td style="{style}" title="{title}">{escape(text)}</td>')
+            body.append(f"<tr><th>{escape(str(self.row_labels[i]))}</th>{''.join(cells)}</tr>")
+        more = f"<p>{len(self) - _HTML_ROWS:,} more rows</p>" if len(self) > _HTML_ROWS else ""
+        caption = f"<caption>{escape(repr(self).splitlines()[0])}; bold: selected</caption>"
+        return f"<table>{caption}<tr><th></th>{head}</tr>{''.join(body)}</table>{more}"
+
+    # -- on disk ------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything, predictions included, to one ``.npz`` file, atomically and without pickle."""
+        arrays: dict[str, Any] = {
+            "format": np.array(_FORMAT),
+            "importance": self.importance,
+            "selected": self.selected,
+            "feature_names": np.array(self.feature_names, dtype=str),
+            "row_labels": _plain(self.row_labels),
+            "importance_kind": np.array(self.importance_kind),
+            "frame_library": np.array(self._frame_library),
+        }
+        for name, value in (("data", self.data), ("prediction", self.prediction), ("probability", self.probability)):
+            if value is not None:
+                arrays[name] = _plain(value)
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, **arrays)
+        write_atomically(path, buffer.getvalue())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Explanation:
+        """The explanation that ``save`` wrote."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                arrays = dict(file)
+            version = int(arrays.get("format", 0))
+        except (zipfile.BadZipFile, ValueError, EOFError, TypeError) as error:
+            raise FileFormatError(f"{os.fspath(path)!r} is not a whole explanation file: save it again") from error
+        if version < 1 or version > _FORMAT:
+            raise FileFormatError(
+                f"{os.fspath(path)!r} has explanation format {version}; this hideseek reads format {_FORMAT}"
+            )
+        explanation = cls(
+            arrays["importance"],
+            arrays["selected"],
+            feature_names=arrays["feature_names"].tolist(),
+            data=arrays.get("data"),
+            row_labels=arrays["row_labels"],
+            importance_kind=str(arrays["importance_kind"]),
+            frame_library=cast(Literal["pandas", "polars"], str(arrays["frame_library"])),
+        )
+        if "prediction" in arrays:
+            explanation._predicted = arrays["prediction"], arrays.get("probability")
+        return explanation
+
+
+def _short(value: Any) -> str:
+    """A value as one would write it by hand."""
+    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
+
+
+def _plain(values: NDArray[Any]) -> NDArray[Any]:
+    """Python objects become their text, which needs no pickle."""
+    return values.astype(str) if values.dtype == object else values

@@ -1,0 +1,96 @@
+"""Fitted models as one ``.safetensors`` file: arrays, and a description in JSON. Nothing in it is ever executed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as to_bytes
+
+from hideseek._version import __version__
+from hideseek.errors import FileFormatError
+from hideseek.files import write_atomically
+
+__all__ = ["Arrays", "Description", "labels_from_json", "labels_to_json", "load", "registered", "save"]
+
+FORMAT_VERSION = 1
+_KEY = "hideseek"
+
+Arrays = Mapping[str, NDArray[Any]]
+Description = dict[str, Any]
+Restore = Callable[[Arrays, Description], Any]
+_RESTORE: dict[str, Restore] = {}
+
+Model = TypeVar("Model")
+
+
+def registered(cls: type[Model]) -> type[Model]:
+    """Class decorator: files that name this class are restored by its ``_restore(arrays, description)``."""
+    _RESTORE[cls.__name__] = cls._restore  # type: ignore[attr-defined]
+    return cls
+
+
+def save(path: str | os.PathLike[str], model: object, arrays: Arrays, description: Description) -> None:
+    """Write arrays and description; ``description`` must be JSON."""
+    header = {
+        "format": FORMAT_VERSION,
+        "library": __version__,
+        "class": type(model).__name__,
+        "description": description,
+    }
+    content = to_bytes(
+        {name: np.ascontiguousarray(array) for name, array in arrays.items()}, {_KEY: json.dumps(header)}
+    )
+    write_atomically(path, content)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """The model that ``save`` wrote.
+
+    Args:
+        path: A file written by a model's ``save``.
+
+    Raises:
+        FileFormatError: The file is truncated, foreign, or written by a newer format.
+
+    Example:
+        >>> import hideseek
+        >>> model = hideseek.load("credit.safetensors")  # doctest: +SKIP
+    """
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"no file at {os.fspath(path)!r}")
+    try:
+        with safe_open(os.fspath(path), framework="numpy") as file:
+            metadata = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in list(file.keys())}
+    except SafetensorError as error:
+        raise FileFormatError(
+            f"{os.fspath(path)!r} is not a whole .safetensors file ({error}); it may be truncated: save the model again"
+        ) from error
+    if _KEY not in metadata:
+        raise FileFormatError(f"{os.fspath(path)!r} was not written by hideseek: it holds no hideseek description")
+    header = json.loads(metadata[_KEY])
+    if header["format"] > FORMAT_VERSION:
+        raise FileFormatError(
+            f"{os.fspath(path)!r} has format {header['format']}, written by hideseek {header['library']}; "
+            f"this is {__version__}, which reads up to format {FORMAT_VERSION}: upgrade hideseek"
+        )
+    if header["class"] not in _RESTORE:
+        raise FileFormatError(f"{os.fspath(path)!r} holds a {header['class']!r}, which this hideseek does not know")
+    return _RESTORE[header["class"]](arrays, header["description"])
+
+
+def labels_to_json(labels: NDArray[Any]) -> dict[str, Any]:
+    """Class labels or names of any plain kind, with what is needed to make them again."""
+    return {"dtype": labels.dtype.str, "values": labels.tolist()}
+
+
+def labels_from_json(description: Mapping[str, Any]) -> NDArray[Any]:
+    """The labels that ``labels_to_json`` described."""
+    return np.array(description["values"], dtype=np.dtype(description["dtype"]))

@@ -1,0 +1,169 @@
+"""Checks of what the caller passed, with errors that say what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_regressor
+from sklearn.utils.validation import validate_data
+
+from hideseek.engine.scaling import row_blocks
+from hideseek.errors import InputError
+
+__all__ = [
+    "Rule",
+    "check_finite",
+    "check_parameters",
+    "check_table",
+    "check_training_table",
+    "choice",
+    "integer",
+    "listed",
+    "number",
+    "some",
+]
+
+_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a parameter may be, in words and as a test."""
+
+    expected: str
+    accepts: Callable[[Any], bool]
+    choices: tuple[str, ...] = ()
+
+    def or_none(self) -> Rule:
+        """The same, or None."""
+        return Rule(f"{self.expected} or None", lambda value: value is None or self.accepts(value), self.choices)
+
+    def __or__(self, other: Rule) -> Rule:
+        return Rule(
+            f"{self.expected} or {other.expected}",
+            lambda value: self.accepts(value) or other.accepts(value),
+            self.choices + other.choices,
+        )
+
+
+def choice(*names: str) -> Rule:
+    """One of the names."""
+    return Rule(listed(map(repr, names), last="or"), lambda value: isinstance(value, str) and value in names, names)
+
+
+def integer(low: int, high: int | None = None) -> Rule:
+    """A whole number from ``low`` to ``high``."""
+    span = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
+    return Rule(
+        span,
+        lambda value: (
+            isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= (high or int(value))
+        ),
+    )
+
+
+def number(expected: str, accepts: Callable[[float], bool]) -> Rule:
+    """A finite number for which ``accepts`` holds."""
+    return Rule(
+        expected,
+        lambda value: (
+            isinstance(value, Real) and not isinstance(value, bool) and isfinite(value) and accepts(float(value))
+        ),
+    )
+
+
+def listed(words: Iterable[object], *, last: str = "and") -> str:
+    """The words in a row, as one says them: a, b and c."""
+    texts = [str(word) for word in words]
+    return f" {last} ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
+
+
+def check_parameters(owner: str, parameters: Mapping[str, object], rules: Mapping[str, Rule]) -> None:
+    """Raise one InputError that lists every parameter that breaks its rule."""
+    problems = []
+    for name, rule in rules.items():
+        value = parameters[name]
+        if rule.accepts(value):
+            continue
+        close = get_close_matches(value, rule.choices, n=1) if isinstance(value, str) else []
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        problems.append(f"{name}={value!r}: expected {rule.expected}{hint}")
+    if problems:
+        count = "a parameter" if len(problems) == 1 else f"{len(problems)} parameters"
+        raise InputError(f"{count} of {owner} cannot be used:\n" + "\n".join(f"- {problem}" for problem in problems))
+
+
+def check_table(estimator: Any, X: Any) -> NDArray[np.floating]:
+    """X as a finite float array with the columns of the fit."""
+    table: NDArray[np.floating] = _checked(estimator, X, reset=False)
+    return table
+
+
+def check_training_table(estimator: Any, X: Any, y: Any) -> tuple[NDArray[np.floating], NDArray[Any]]:
+    """X as a finite float array of at least two rows, whose width and names the estimator learns, and y as a column."""
+    numeric = is_regressor(estimator)
+    table, column = _checked(estimator, X, y=y, reset=True, ensure_min_samples=2, y_numeric=numeric)
+    return table, column
+
+
+def _checked(estimator: Any, X: Any, **how: Any) -> Any:
+    _check_columns(X)
+    try:
+        checked = validate_data(estimator, X, dtype=[np.float64, np.float32], ensure_all_finite=False, **how)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    table = checked[0] if isinstance(checked, tuple) else checked
+    check_finite(table, getattr(estimator, "feature_names_in_", None))
+    return checked
+
+
+def _check_columns(X: Any) -> None:
+    """Frames: every column numeric, every name once."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return
+    odd = [
+        f"{name!r} ({dtype})" for name, dtype in frame.schema.items() if not (dtype.is_numeric() or dtype == nw.Boolean)
+    ]
+    if odd:
+        raise InputError(
+            f"X has {len(odd)} columns that are not numbers: {some(odd)}; encode them as numbers "
+            "(for example with sklearn.preprocessing.OrdinalEncoder or OneHotEncoder) or drop them"
+        )
+
+
+def check_finite(X: NDArray[np.floating], names: Iterable[str] | None = None) -> None:
+    """Raise an InputError that names the columns with NaN or infinite values."""
+    missing = np.zeros(X.shape[1], dtype=int)
+    infinite = np.zeros(X.shape[1], dtype=int)
+    for rows in row_blocks(*X.shape):
+        block = X[rows]
+        if np.isfinite(block.sum()):  # one pass; a sum that overflows is looked at more closely
+            continue
+        missing += np.isnan(block).sum(axis=0)
+        infinite += np.isinf(block).sum(axis=0)
+    titles = [f"column {j}" for j in range(X.shape[1])] if names is None else [repr(str(name)) for name in names]
+    problems = [
+        f"{what} in {some([f'{titles[j]} ({counts[j]} rows)' for j in np.flatnonzero(counts)])}"
+        for what, counts in (("missing values (NaN)", missing), ("infinite values (inf)", infinite))
+        if counts.any()
+    ]
+    if problems:
+        raise InputError(
+            f"X has {listed(problems)}; drop those rows or fill the cells, "
+            "for example with sklearn.impute.SimpleImputer"
+        )
+
+
+def some(items: list[str]) -> str:
+    """The first few of a long list."""
+    more = len(items) - _NAMED
+    return listed(items) if more <= 0 else listed([*items[:_NAMED], f"{more} more"])
