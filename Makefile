@@ -7,7 +7,7 @@ export HIDESEEK_DATA ?= $(if $(wildcard $(DATA)),$(abspath $(DATA)))
 .PHONY: demo test install check clean
 
 demo: .venv/installed
-	$(BIN)/python -m experiments.demo
+	$(BIN)/python examples/demo.py
 
 test: check
 	$(BIN)/python -m pytest

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,23 +18,15 @@ from hideseek._version import __version__
 from hideseek.errors import FileFormatError
 from hideseek.files import write_atomically
 
-__all__ = ["Arrays", "Description", "labels_from_json", "labels_to_json", "load", "registered", "save"]
+__all__ = ["Arrays", "Description", "labels_from_json", "labels_to_json", "load", "save"]
 
 FORMAT_VERSION = 1
 _KEY = "hideseek"
 
 Arrays = Mapping[str, NDArray[Any]]
 Description = dict[str, Any]
-Restore = Callable[[Arrays, Description], Any]
-_RESTORE: dict[str, Restore] = {}
-
-Model = TypeVar("Model")
-
-
-def registered(cls: type[Model]) -> type[Model]:
-    """Class decorator: files that name this class are restored by its ``_restore(arrays, description)``."""
-    _RESTORE[cls.__name__] = cls._restore  # type: ignore[attr-defined]
-    return cls
+_ROOMS = {"HideSeekClassifier": "hideseek.estimators", "HideSeekRegressor": "hideseek.estimators"}
+"""Where the classes that can be saved live; a file can name one of these and nothing else."""
 
 
 def save(path: str | os.PathLike[str], model: object, arrays: Arrays, description: Description) -> None:
@@ -81,9 +74,9 @@ def load(path: str | os.PathLike[str]) -> Any:
             f"{os.fspath(path)!r} has format {header['format']}, written by hideseek {header['library']}; "
             f"this is {__version__}, which reads up to format {FORMAT_VERSION}: upgrade hideseek"
         )
-    if header["class"] not in _RESTORE:
+    if header["class"] not in _ROOMS:
         raise FileFormatError(f"{os.fspath(path)!r} holds a {header['class']!r}, which this hideseek does not know")
-    return _RESTORE[header["class"]](arrays, header["description"])
+    return getattr(import_module(_ROOMS[header["class"]]), header["class"])._restore(arrays, header["description"])
 
 
 def labels_to_json(labels: NDArray[Any]) -> dict[str, Any]:

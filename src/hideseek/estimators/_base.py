@@ -93,7 +93,10 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         """How much each row counts; None: all the same."""
         if sample_weight is None:
             return None
-        weight = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
+        try:
+            weight = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
+        except ValueError as error:
+            raise InputError(f"sample_weight cannot be used: {error}") from error
         return np.asarray(weight)
 
     @abstractmethod
@@ -139,7 +142,9 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         table, y = check_training_table(self, X, y)
         target, n_outputs = self._encode_target(y)
-        weight = _with_mean_one(self._row_weight(y, sample_weight, table))
+        weight = self._row_weight(y, sample_weight, table)
+        if weight is not None:
+            table, target, weight = _rows_that_count(table, target, weight)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         recipe = resolve_recipe(self.get_params(deep=False), len(table))
         device = resolve_device(self.device)
@@ -311,10 +316,11 @@ def _as_data(
     )
 
 
-def _with_mean_one(weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-    if weight is None:
-        return None
-    mean = weight.mean()
-    if not mean > 0:
-        raise InputError("every row has weight zero; give some rows of sample_weight or class_weight a positive weight")
-    return np.asarray(weight / mean)
+def _rows_that_count(
+    table: NDArray[np.floating], target: NDArray[Any], weight: NDArray[np.float64]
+) -> tuple[NDArray[np.floating], NDArray[Any], NDArray[np.float64]]:
+    """The rows of positive weight, their weights scaled to mean one."""
+    rows = weight > 0
+    if rows.sum() < 2:
+        raise InputError("fewer than two rows have a positive weight; give more rows a positive sample_weight")
+    return table[rows], target[rows], weight[rows] / weight[rows].mean()

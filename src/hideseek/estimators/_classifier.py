@@ -19,7 +19,6 @@ from hideseek.validation import Rule, choice
 __all__ = ["HideSeekClassifier"]
 
 
-@persistence.registered
 class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
     """Instance-wise feature selection for class labels, two or more.
 
@@ -135,7 +134,10 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         return {**super()._rules(), "class_weight": (mapping | choice("balanced")).or_none()}
 
     def _encode_target(self, y: NDArray[Any]) -> tuple[NDArray[Any], int]:
-        check_classification_targets(y)
+        try:
+            check_classification_targets(y)
+        except ValueError as error:
+            raise InputError(f"{error} For such a target use HideSeekRegressor.") from error
         self.classes_, number = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError(f"y has one class ({self.classes_[0]!r}); a classifier needs at least two classes")

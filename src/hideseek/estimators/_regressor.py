@@ -8,14 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from hideseek import persistence
 from hideseek.errors import InputError
 from hideseek.estimators._base import BaseHideSeek
 
 __all__ = ["HideSeekRegressor"]
 
 
-@persistence.registered
 class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
     """Instance-wise feature selection for a real target.
 

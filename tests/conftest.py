@@ -1,0 +1,17 @@
+import numpy as np
+import pytest
+
+from hideseek import HideSeekClassifier
+
+
+@pytest.fixture(scope="session")
+def switch():
+    """A small problem with a switch: x3 says whether x1 or x2 decides; x4 is noise."""
+    X = np.random.default_rng(0).normal(size=(2000, 4))
+    y = np.where(X[:, 2] > 0, X[:, 0], X[:, 1]) > 0
+    return X, y.astype(int)
+
+
+@pytest.fixture(scope="session")
+def model(switch):
+    return HideSeekClassifier("fast", random_state=0).fit(*switch)

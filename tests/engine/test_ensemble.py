@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+import torch
+
+from hideseek.engine import ensemble as ensemble_module
+from hideseek.engine.draws import member_seeds
+from hideseek.engine.ensemble import POOL_ROWS, Ensemble, draw_pool
+from hideseek.engine.recipe import Recipe
+from hideseek.engine.scaling import Scaler
+from hideseek.engine.stack import Data, Members
+from hideseek.engine.training import train
+
+
+@pytest.fixture(scope="module")
+def raw():
+    return np.random.default_rng(0).normal(3, 2, size=(3000, 5))
+
+
+@pytest.fixture(scope="module")
+def ensemble(raw):
+    scaler = Scaler.fit(raw)
+    X = torch.from_numpy(scaler.transform(raw))
+    visible = np.ones((3, 5), dtype=bool)
+    visible[0, 4] = visible[:, 3] = False
+    members = Members(member_seeds(0, 3), np.full(3, 0.01), visible, np.zeros(3, dtype=int))
+    stack, _ = train(
+        Recipe(steps=30, batch_size=100, learning_rate=1e-2),
+        Data(X[None], (X[:, 0] > 0).long()[None]),
+        members,
+        loss="cross_entropy",
+        n_outputs=2,
+        device=torch.device("cpu"),
+    )
+    return Ensemble(stack, torch.from_numpy(visible), draw_pool(0, X), scaler)
+
+
+def member_masks(ensemble, raw):
+    x = torch.from_numpy(ensemble.scaler.transform(raw)).t().expand(3, -1, -1)
+    return torch.sigmoid(ensemble.stack.hide.forward(ensemble.stack.layers()[0], x)).numpy()
+
+
+def test_a_mask_is_the_mean_over_the_members_that_saw_the_column(ensemble, raw):
+    each = member_masks(ensemble, raw)
+    got = ensemble.masks(raw)
+    np.testing.assert_allclose(got[:, 0], each[:, 0].mean(axis=0), atol=1e-6)
+    np.testing.assert_allclose(got[:, 4], each[1:, 4].mean(axis=0), atol=1e-6)
+    assert (got[:, 3] == 0).all(), "no member saw it"
+
+
+def test_outputs_average_members_and_draws(ensemble, raw):
+    rows, masks = raw[:20], member_masks(ensemble, raw[:20])
+    x = ensemble.scaler.transform(rows).T
+    total = np.zeros((20, 2))
+    for x_hat in ensemble.pool[:4].numpy():
+        z = torch.from_numpy((masks * x + (1 - masks) * x_hat[:, None]).astype(np.float32))
+        total += ensemble.stack.seek.forward(ensemble.stack.layers()[1], z).softmax(dim=1).mean(dim=0).numpy().T
+    np.testing.assert_allclose(ensemble.outputs(rows, 4, softmax=True), total / 4, atol=1e-5)
+    assert not np.allclose(ensemble.outputs(rows, 1, softmax=True), total / 4, atol=1e-5), "one draw is one draw"
+
+
+def test_an_answer_depends_on_its_row_alone(ensemble, raw):
+    shuffled = np.random.default_rng(1).permutation(len(raw))
+    np.testing.assert_allclose(ensemble.masks(raw[shuffled]), ensemble.masks(raw)[shuffled], atol=1e-6)
+    whole = ensemble.outputs(raw, 3, softmax=True)
+    np.testing.assert_allclose(ensemble.outputs(raw[7:8], 3, softmax=True), whole[7:8], atol=1e-6)
+
+
+def test_blocks_and_threads_do_not_change_the_answer(ensemble, raw, monkeypatch):
+    whole = ensemble.masks(raw)
+    before = torch.get_num_threads()
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        np.testing.assert_array_equal(ensemble.masks(raw), whole)
+        assert torch.get_num_threads() == threads
+    torch.set_num_threads(before)
+    monkeypatch.setitem(ensemble_module._BLOCK_CELLS, "cpu", 1000)
+    np.testing.assert_allclose(ensemble.masks(raw), whole, atol=1e-6)
+
+
+def test_the_pool_is_bounded_and_drawn_column_by_column(raw):
+    X = torch.from_numpy(Scaler.fit(raw).transform(raw))
+    pool = draw_pool(0, X)
+    assert pool.shape == (POOL_ROWS, 5)
+    for j in range(5):
+        assert set(pool[:, j].tolist()) <= set(X[:, j].tolist())
+    assert not any((X == row).all(dim=1).any() for row in pool)
+
+
+def test_scaler_centres_scales_and_silences_constants():
+    X = np.column_stack((np.array([1.0, 2.0, 3.0]), np.full(3, 0.1), np.array([1e9, 1e9 + 1, 1e9 + 2])))
+    scaler = Scaler.fit(X)
+    expected = np.array([-1, 0, 1]) / np.sqrt(2 / 3)
+    np.testing.assert_allclose(scaler.transform(X), np.column_stack((expected, np.zeros(3), expected)), rtol=1e-6)
+    assert scaler.constant.tolist() == [False, True, False]
+    assert (scaler.transform(X + 5)[:, 1] == 0).all(), "a constant column stays silent whatever comes later"

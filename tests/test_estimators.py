@@ -1,0 +1,351 @@
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from hideseek import HideSeekClassifier, HideSeekRegressor, HideSeekWarning, InputError, MaskWarning
+from hideseek.engine.recipe import PRESETS
+from hideseek.estimators import _base
+
+QUICK = {"preset": "fast", "steps": 30, "random_state": 0}
+ESTIMATORS = (HideSeekClassifier, HideSeekRegressor)
+
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": (
+        "a row's random draws belong to its number, so repeating a row is not the same stream as weighting it"
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::hideseek.errors.HideSeekWarning")
+@parametrize_with_checks(
+    [cls("fast", steps=100, learning_rate=1e-2, random_state=0) for cls in ESTIMATORS],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+# -- does it find what decides? -----------------------------------------------------------------------------------
+
+
+def test_finds_the_switch_and_its_branches(switch, model):
+    X, _ = switch
+    selected = model.select(X)
+    clear = np.abs(X[:, 2]) > 0.3
+    right = np.where(X[:, 2] > 0, selected[:, 0], selected[:, 1])
+    wrong = np.where(X[:, 2] > 0, selected[:, 1], selected[:, 0])
+    assert selected[:, 2].mean() > 0.9
+    assert right[clear].mean() > 0.95
+    assert wrong[clear].mean() < 0.1
+    assert selected[:, 3].mean() < 0.05
+
+
+def test_more_than_two_classes_and_string_labels():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    model = HideSeekClassifier("fast", random_state=0).fit(X, names)
+    assert model.classes_.tolist() == ["setosa", "versicolor", "virginica"]
+    assert model.predict_proba(X).shape == (150, 3)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1, atol=1e-5)
+    assert model.score(X, names) > 0.9
+    assert model.explain(X).mean_importance()["feature"].iloc[0].startswith("petal")
+
+
+def test_regression_in_the_unit_of_the_target():
+    X = np.random.default_rng(1).normal(size=(2000, 4))
+    y = 1e6 + 1e4 * np.where(X[:, 2] > 0, X[:, 0], X[:, 1])
+    model = HideSeekRegressor("fast", random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.8
+    selected = model.select(X)
+    assert selected[:, 2].mean() > 0.9
+    assert selected[:, 3].mean() < 0.05
+    scaled = HideSeekRegressor("fast", random_state=0).fit(X, y / 1e4)
+    np.testing.assert_allclose(scaled.explain(X).importance, model.explain(X).importance, atol=0.05)
+
+
+# -- parameters ---------------------------------------------------------------------------------------------------
+
+
+def test_presets_and_what_overrides_them(switch):
+    model = HideSeekClassifier("paper", steps=2, n_members=3, batch_size=64, hidden_layers=[8]).fit(*switch)
+    assert (model.recipe_.n_members, model.recipe_.batch_size, model.recipe_.hidden_layers) == (3, 64, (8,))
+    assert model.recipe_.learning_rate == PRESETS["paper"].learning_rate
+    full = HideSeekClassifier("balanced", steps=2, batch_size="full").fit(*switch)
+    assert full.recipe_.batch_size is None
+
+
+def test_epochs_are_steps_over_the_rows(switch):
+    assert HideSeekClassifier("fast", epochs=2, batch_size=500).fit(*switch).recipe_.steps == 8
+    assert HideSeekClassifier("paper", epochs=3).fit(*switch).recipe_.steps == 3
+    with pytest.raises(InputError, match="give one"):
+        HideSeekClassifier("fast", epochs=2, steps=3).fit(*switch)
+
+
+def test_the_default_penalty_keeps_the_price_of_a_feature():
+    X = np.random.default_rng(0).normal(size=(50, 22))
+    model = HideSeekClassifier("fast", steps=1).fit(X, X[:, 0] > 0)
+    assert model.penalty_ == pytest.approx(0.6)
+    assert model.history_["penalty"][-1] == pytest.approx(0.6)
+    assert HideSeekClassifier("fast", steps=1, penalty=1.5).fit(X, X[:, 0] > 0).penalty_ == pytest.approx(1.5)
+
+
+def test_all_bad_parameters_are_reported_at_once(switch):
+    model = HideSeekClassifier(
+        "blanced", threshold=1.0, n_members=0, device="cud", penalty=-1, class_weight="balance", hidden_layers=(0,)
+    )
+    with pytest.raises(InputError) as caught:
+        model.fit(*switch)
+    message = str(caught.value)
+    assert "7 parameters of HideSeekClassifier" in message
+    for part in (
+        "preset='blanced': expected 'paper', 'fast' or 'balanced'; did you mean 'balanced'?",
+        "threshold=1.0: expected a number in [0, 1)",
+        "n_members=0: expected a whole number of at least 1",
+        "device='cud'",
+        "penalty=-1",
+        "class_weight='balance'",
+        "hidden_layers=(0,)",
+    ):
+        assert part in message
+
+
+def test_column_fraction_hides_columns_from_members(switch):
+    model = HideSeekClassifier(**QUICK, n_members=4, column_fraction=0.5).fit(*switch)
+    visible = model._ensemble.visible
+    assert visible.sum(dim=1).tolist() == [2] * 4
+    assert visible.any(dim=0).all()
+
+
+def test_threshold_and_draws_can_be_changed_after_the_fit(switch, model):
+    X, _ = switch
+    other = clone(model).set_params(threshold=0.0, prediction_draws=1)
+    other._ensemble, other.classes_, other.n_features_in_ = model._ensemble, model.classes_, 4
+    assert other.select(X).all()
+    assert np.abs(other.predict_proba(X) - model.predict_proba(X)).max() > 0
+
+
+# -- same seed, same answer ---------------------------------------------------------------------------------------
+
+
+def test_same_seed_same_bits(switch):
+    X, y = switch
+    first, second = (HideSeekClassifier(**QUICK).fit(X, y) for _ in range(2))
+    np.testing.assert_array_equal(first.explain(X).importance, second.explain(X).importance)
+    np.testing.assert_array_equal(first.predict_proba(X), second.predict_proba(X))
+    other = HideSeekClassifier(**{**QUICK, "random_state": 1}).fit(X, y)
+    assert (other.explain(X).importance != first.explain(X).importance).any()
+
+
+def test_the_first_members_of_a_larger_ensemble_are_the_smaller_one(switch):
+    small, large = (HideSeekClassifier(**QUICK, n_members=n).fit(*switch) for n in (2, 4))
+    np.testing.assert_allclose(
+        large._ensemble.stack.parameters[:2].numpy(), small._ensemble.stack.parameters.numpy(), atol=1e-3
+    )
+
+
+def test_the_global_generators_are_left_alone(switch):
+    np.random.seed(0)
+    before = np.random.get_state()[1].copy()
+    HideSeekClassifier(**QUICK).fit(*switch)
+    assert (np.random.get_state()[1] == before).all()
+
+
+# -- tables as they come ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_give_names_and_the_same_answer(switch, frame):
+    X, y = switch
+    table = frame({name: X[:, j] for j, name in enumerate(["a", "b", "c", "d"])})
+    model = HideSeekClassifier(**QUICK).fit(table, y)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    explanation = model.explain(table)
+    assert explanation.feature_names == ("a", "b", "c", "d")
+    assert isinstance(explanation.to_frame(), frame)
+    np.testing.assert_array_equal(explanation.importance, HideSeekClassifier(**QUICK).fit(X, y).explain(X).importance)
+
+
+def test_pandas_rows_keep_their_labels(switch, model):
+    frame = pd.DataFrame(switch[0][:2], index=["anna", "ben"])
+    frame.columns = [f"f{j}" for j in range(4)]
+    fitted = HideSeekClassifier(**QUICK).fit(pd.DataFrame(switch[0], columns=frame.columns), switch[1])
+    assert fitted.explain(frame).describe(1).startswith("Row ben: predicted")
+
+
+def test_transform_follows_set_output(switch, model):
+    X, y = switch
+    shown = model.transform(X)
+    np.testing.assert_array_equal(~np.isnan(shown), model.select(X))
+    np.testing.assert_array_equal(shown[~np.isnan(shown)], X[model.select(X)])
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    fitted = HideSeekClassifier(**QUICK).set_output(transform="pandas").fit(frame, y)
+    out = fitted.transform(frame)
+    assert isinstance(out, pd.DataFrame)
+    assert out.columns.tolist() == list("abcd")
+
+
+def test_works_in_a_pipeline(switch):
+    X, y = switch
+    pipeline = make_pipeline(StandardScaler(), HideSeekClassifier(**QUICK)).fit(X, y)
+    assert pipeline.predict(X).shape == (len(X),)
+
+
+def test_single_precision_and_integers(switch):
+    X, y = switch
+    single = HideSeekClassifier(**QUICK).fit(X.astype(np.float32), y)
+    double = HideSeekClassifier(**QUICK).fit(X, y)
+    np.testing.assert_allclose(single.explain(X).importance, double.explain(X).importance, atol=1e-3)
+    HideSeekClassifier(**QUICK).fit((10 * X).astype(int), y)
+
+
+def test_one_column_y_and_boolean_y(switch):
+    X, y = switch
+    with pytest.warns(DataConversionWarning):
+        column = HideSeekClassifier(**QUICK).fit(X, y[:, None])
+    np.testing.assert_array_equal(column.predict(X), HideSeekClassifier(**QUICK).fit(X, y).predict(X))
+    assert HideSeekClassifier(**QUICK).fit(X, y == 1).predict(X).dtype == bool
+
+
+def test_sample_weight_and_class_weight_move_the_prediction(switch):
+    X, y = switch
+    plain = HideSeekClassifier(**QUICK).fit(X, y).predict_proba(X)[:, 1].mean()
+    weighted = HideSeekClassifier(**QUICK).fit(X, y, sample_weight=np.where(y == 1, 5.0, 1.0))
+    by_class = HideSeekClassifier(**QUICK, class_weight={0: 1.0, 1: 5.0}).fit(X, y)
+    assert weighted.predict_proba(X)[:, 1].mean() > plain + 0.1
+    np.testing.assert_allclose(weighted.predict_proba(X), by_class.predict_proba(X), atol=1e-5)
+
+
+def test_rows_of_weight_zero_are_left_out(switch):
+    X, y = switch
+    weight = np.where(np.arange(len(X)) < 1000, 1.0, 0.0)
+    masked = HideSeekClassifier(**QUICK).fit(X, y, sample_weight=weight)
+    alone = HideSeekClassifier(**QUICK).fit(X[:1000], y[:1000], sample_weight=weight[:1000])
+    np.testing.assert_array_equal(masked.explain(X).importance, alone.explain(X).importance)
+    for useless in (np.zeros(len(X)), np.eye(len(X))[0], -weight, weight[:5]):
+        with pytest.raises(InputError, match="sample_weight"):
+            HideSeekClassifier(**QUICK).fit(X, y, sample_weight=useless)
+
+
+def test_one_feature(switch):
+    X, _ = switch
+    model = HideSeekClassifier("fast", random_state=0).fit(X[:, :1], X[:, 0] > 0)
+    assert model.select(X[:, :1]).mean() > 0.8
+
+
+# -- history ------------------------------------------------------------------------------------------------------
+
+
+def test_history_has_losses_masks_and_penalty(switch):
+    model = HideSeekClassifier(**QUICK, n_members=2, validation_fraction=0.2).fit(*switch)
+    history = model.history_
+    assert set(history) == {"step", "penalty", "loss", "prediction_loss", "mean_mask", "validation_loss"}
+    assert history["step"].tolist() == list(range(1, 31))
+    for name in ("loss", "prediction_loss", "mean_mask", "validation_loss"):
+        assert history[name].shape == (30, 2)
+    np.testing.assert_allclose(
+        history["loss"], history["prediction_loss"] + history["penalty"][:, None] * history["mean_mask"], rtol=1e-5
+    )
+    assert "validation_loss" not in HideSeekClassifier(**QUICK).fit(*switch).history_
+
+
+# -- when something is wrong --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_missing_and_infinite_values_are_named(cls):
+    frame = pd.DataFrame({"AGE": [1.0, np.nan, np.nan, 4.0], "SEX": [0.0, 1.0, np.inf, 0.0], "PAY": [1.0, 2, 3, 4]})
+    with pytest.raises(InputError) as caught:
+        cls(**QUICK).fit(frame, [0, 1, 0, 1])
+    assert "missing values (NaN) in 'AGE' (2 rows) and infinite values (inf) in 'SEX' (1 rows)" in str(caught.value)
+    assert "SimpleImputer" in str(caught.value)
+
+
+def test_columns_that_are_not_numbers_are_named():
+    frame = pd.DataFrame(
+        {"AGE": [1.0, 2.0], "CITY": ["Rome", "Oslo"], "DAY": pd.to_datetime(["2024-01-01", "2024-01-02"])}
+    )
+    with pytest.raises(InputError, match=r"2 columns that are not numbers: 'CITY' .* and 'DAY' .*OrdinalEncoder"):
+        HideSeekClassifier(**QUICK).fit(frame, [0, 1])
+
+
+def test_wrong_columns_at_explain_time_are_named(switch):
+    X, y = switch
+    frame = pd.DataFrame(X, columns=["AGE", "SEX", "PAY", "BILL"])
+    model = HideSeekClassifier(**QUICK).fit(frame, y)
+    with pytest.raises(InputError, match="now missing:\n- AGE"):
+        model.explain(frame.drop(columns="AGE"))
+    with pytest.raises(InputError, match="X has 3 features, but HideSeekClassifier is expecting 4"):
+        HideSeekClassifier(**QUICK).fit(X, y).explain(X[:, :3])
+    with pytest.raises(InputError, match="NaN"):
+        model.explain(frame.mask(frame > 2))
+
+
+def test_constant_columns_are_said_and_never_selected(switch):
+    X, y = switch
+    with pytest.warns(HideSeekWarning, match="constant columns are never selected: x5"):
+        model = HideSeekClassifier("fast", random_state=0).fit(np.column_stack((X, np.ones(len(X)))), y)
+    explanation = model.explain(np.column_stack((X, np.arange(len(X)))))
+    assert (explanation.importance[:, 4] == 0).all()
+    assert explanation.selected[:, 2].mean() > 0.9
+    with pytest.raises(InputError, match="every column of X is constant"):
+        HideSeekClassifier(**QUICK).fit(np.ones((10, 3)), [0, 1] * 5)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (np.zeros((0, 3)), [], "0 sample"),
+        (np.zeros((1, 3)), [1], "1 sample"),
+        (np.zeros((3, 0)), [0, 1, 0], "0 feature"),
+        (np.random.default_rng(0).normal(size=(4, 2)), ["a"] * 4, r"one class .*'a'.* at least two"),
+        (np.random.default_rng(0).normal(size=(4, 2)), [0, 1, 0], "inconsistent"),
+        (np.random.default_rng(0).normal(size=(4, 2)) * 1e300, [0, 1, 0, 1], "too large .* x1 and x2; rescale"),
+    ],
+)
+def test_tables_that_cannot_be_learned_from(X, y, message):
+    with pytest.raises(InputError, match=message):
+        HideSeekClassifier(**QUICK).fit(X, y)
+
+
+def test_large_values_are_fine(switch):
+    X, y = switch
+    huge = HideSeekClassifier(**QUICK).fit(X * 1e100, y).explain(X * 1e100)
+    np.testing.assert_allclose(huge.importance, HideSeekClassifier(**QUICK).fit(X, y).explain(X).importance, atol=1e-4)
+
+
+def test_collapsed_and_saturated_masks_are_said(switch):
+    X, y = switch
+    with pytest.warns(MaskWarning, match=r"collapsed.*penalty is 40"):
+        HideSeekClassifier("fast", penalty=40, random_state=0).fit(X, y)
+    with pytest.warns(MaskWarning, match=r"saturated.*three times"):
+        HideSeekClassifier("fast", penalty=0, learning_rate=1e-2, random_state=0).fit(X, X.sum(axis=1) > 0)
+
+
+def test_an_interrupt_leaves_it_unfitted_and_says_so(switch, monkeypatch):
+    X, y = switch
+    model = HideSeekClassifier(**QUICK).fit(X, y)
+
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_base, "train", interrupted)
+    with pytest.raises(KeyboardInterrupt, match="this HideSeekClassifier is not fitted"):
+        model.fit(X, y)
+    with pytest.raises(NotFittedError):
+        model.explain(X)
+    assert not [name for name in vars(model) if name.endswith("_")]
+
+
+def test_a_quiet_fit_warns_of_nothing(switch):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        HideSeekClassifier("fast", random_state=0).fit(*switch)

@@ -1,0 +1,111 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors.numpy import save_file
+from sklearn.exceptions import NotFittedError
+
+import hideseek
+from hideseek import FileFormatError, HideSeekClassifier, HideSeekRegressor, persistence
+
+QUICK = {"preset": "fast", "steps": 30, "random_state": 0}
+
+
+def test_a_new_process_gives_the_same_bits(switch, model, tmp_path):
+    X, _ = switch
+    model.save(tmp_path / "model.safetensors")
+    np.save(tmp_path / "X.npy", X)
+    code = """
+import sys, numpy as np, hideseek
+folder = sys.argv[1]
+model, X = hideseek.load(folder + "/model.safetensors"), np.load(folder + "/X.npy")
+np.savez(folder + "/out.npz", masks=model.explain(X).importance, probability=model.predict_proba(X))
+"""
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
+    with np.load(tmp_path / "out.npz") as out:
+        np.testing.assert_array_equal(out["masks"], model.explain(X).importance)
+        np.testing.assert_array_equal(out["probability"], model.predict_proba(X))
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], [3, 7], [False, True], [1.0, 2.0]])
+def test_classes_and_parameters_survive(switch, tmp_path, labels):
+    X, y = switch
+    model = HideSeekClassifier(
+        **QUICK, class_weight={label: 1.0 + i for i, label in enumerate(labels)}, hidden_layers=(8, 4)
+    ).fit(X, np.array(labels)[y])
+    model.save(tmp_path / "model.safetensors")
+    again = hideseek.load(tmp_path / "model.safetensors")
+    assert again.get_params() == model.get_params()
+    np.testing.assert_array_equal(again.classes_, model.classes_)
+    assert again.predict(X).dtype == model.predict(X).dtype
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert again.recipe_ == model.recipe_
+    np.testing.assert_array_equal(again.history_["loss"], model.history_["loss"])
+
+
+def test_names_and_regression_survive(switch, tmp_path):
+    X, _ = switch
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = HideSeekRegressor(**{**QUICK, "random_state": np.random.RandomState(3)}).fit(frame, 5 + 3 * X[:, 0])
+    model.save(tmp_path / "model.safetensors")
+    again = hideseek.load(tmp_path / "model.safetensors")
+    assert again.feature_names_in_.tolist() == list("abcd")
+    np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
+    with pytest.raises(hideseek.InputError, match="missing"):
+        again.predict(frame.drop(columns="a"))
+
+
+def test_the_file_is_small(model, tmp_path):
+    model.save(tmp_path / "model.safetensors")
+    assert (tmp_path / "model.safetensors").stat().st_size < 100_000
+
+
+def test_a_truncated_file_is_refused(model, tmp_path):
+    path = tmp_path / "model.safetensors"
+    model.save(path)
+    content = path.read_bytes()
+    for length in (0, 5, 100, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:length])
+        with pytest.raises(FileFormatError, match="truncated"):
+            hideseek.load(path)
+
+
+def test_foreign_newer_and_missing_files_are_refused(tmp_path):
+    path = tmp_path / "model.safetensors"
+    save_file({"weight": np.ones(3)}, path)
+    with pytest.raises(FileFormatError, match="not written by hideseek"):
+        hideseek.load(path)
+    header = {"format": persistence.FORMAT_VERSION + 1, "library": "9.0", "class": "HideSeekClassifier"}
+    save_file({"weight": np.ones(3)}, path, {"hideseek": json.dumps(header)})
+    with pytest.raises(FileFormatError, match=r"written by hideseek 9\.0.*upgrade"):
+        hideseek.load(path)
+    header |= {"format": 1, "class": "Surprise"}
+    save_file({"weight": np.ones(3)}, path, {"hideseek": json.dumps(header)})
+    with pytest.raises(FileFormatError, match="'Surprise'"):
+        hideseek.load(path)
+    with pytest.raises(FileNotFoundError, match="no file"):
+        hideseek.load(tmp_path / "none.safetensors")
+
+
+def test_a_failed_write_leaves_the_old_file(model, tmp_path, monkeypatch):
+    path = tmp_path / "model.safetensors"
+    model.save(path)
+    before = path.read_bytes()
+
+    def full_disk(*args):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr("hideseek.files.os.fsync", full_disk)
+    with pytest.raises(OSError, match="no space"):
+        model.save(path)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["model.safetensors"]
+
+
+def test_an_unfitted_model_is_not_saved(tmp_path):
+    with pytest.raises(NotFittedError):
+        HideSeekClassifier().save(tmp_path / "model.safetensors")
+    assert list(tmp_path.iterdir()) == []
