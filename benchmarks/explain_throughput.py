@@ -31,9 +31,8 @@ def main() -> None:
     arguments = parser.parse_args()
     rate = matrix_rate()
     print(f"matrix products run at {rate / 1e9:.0f} GFLOP/s here")
-    print(
-        f"{'features':>8}{'TreeSHAP rows/s':>17}{'explain rows/s':>16}{'ratio':>8}{'bar':>6}{'limit rows/s':>14}{'x limit':>9}"
-    )
+    titles = ("features", "TreeSHAP rows/s", "explain rows/s", "ratio", "bar", "limit rows/s", "x limit")
+    print("{:>8}{:>17}{:>16}{:>8}{:>6}{:>14}{:>9}".format(*titles))
     for width, bar in BARS.items():
         train = make_syn("Syn4", n_features=width, random_state=0)
         rows = np.random.default_rng(1).normal(size=(OUR_ROWS[width], width))

@@ -1,7 +1,7 @@
-"""Fit on 10,000 rows of Syn4 and explain 10,000 others, against XGBoost + TreeSHAP: `python -m benchmarks.fit_and_explain`.
+"""Fit on 10,000 rows of Syn4 and explain 10,000 others: `python -m benchmarks.fit_and_explain`.
 
-Every round times all contestants one after the other, so that a slow moment of the machine hits them alike; the ratio is
-the median over rounds of the ratios within a round.
+The peer is XGBoost + TreeSHAP. Every round times all contestants one after the other, so that a slow moment of the
+machine hits them alike; the ratio is the median over rounds of the ratios within a round.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Hide&Seek on Syn1-6, beside the paper's column: `python -m experiments.synthetic [--presets paper balanced]`.
 
-Run s learns from 10,000 rows drawn with seed s and is scored on 10,000 drawn with seed s + 1. The paper reports 20 seeds
-and leaves out 15; here all of 0 to 20 count, and the worst seed stands beside the median.
+Run s learns from 10,000 rows drawn with seed s and is scored on 10,000 drawn with seed s + 1. The paper reports 20
+seeds and leaves out 15; here all of 0 to 20 count, and the worst seed stands beside the median.
 """
 
 from __future__ import annotations

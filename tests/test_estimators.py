@@ -322,6 +322,20 @@ def test_large_values_are_fine(switch):
     np.testing.assert_allclose(huge.importance, HideSeekClassifier(**QUICK).fit(X, y).explain(X).importance, atol=1e-4)
 
 
+def test_a_value_beyond_all_measure_gets_an_answer(switch, model):
+    row = np.array([[1e300, 0.0, 1.0, -1e300]])
+    assert np.isfinite(model.explain(row).importance).all()
+    assert np.isfinite(model.predict_proba(row)).all()
+
+
+def test_an_explanation_keeps_to_its_own_fit(switch):
+    X, y = switch
+    model = HideSeekClassifier(**QUICK).fit(X, y)
+    explanation, expected = model.explain(X), model.predict(X)
+    model.fit(X, 1 - y)
+    np.testing.assert_array_equal(explanation.prediction, expected)
+
+
 def test_collapsed_and_saturated_masks_are_said(switch):
     X, y = switch
     with pytest.warns(MaskWarning, match=r"collapsed.*penalty is 40"):

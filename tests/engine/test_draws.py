@@ -3,6 +3,7 @@ import pytest
 import torch
 
 from hideseek.engine.draws import Stream, draw_columns, integers, member_seeds, step_keys, uniform, words
+from hideseek.errors import InputError
 
 SEEDS = np.array([3, 1, 4, 1, 5])
 
@@ -74,5 +75,5 @@ def test_every_member_sees_its_share_and_every_column_is_seen():
 
 
 def test_a_share_that_cannot_cover_the_columns_is_refused():
-    with pytest.raises(ValueError, match="at least 5 members"):
+    with pytest.raises(InputError, match="at least 5 members"):
         draw_columns(member_seeds(0, 2), 10, 0.2)

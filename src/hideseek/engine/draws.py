@@ -15,6 +15,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from hideseek.errors import InputError
+
 __all__ = ["Stream", "draw_columns", "integers", "member_seeds", "step_keys", "uniform", "words"]
 
 _WORD = 2**32
@@ -109,7 +111,7 @@ def draw_columns(seeds: NDArray[np.integer], n_columns: int, fraction: float) ->
     for column in np.flatnonzero(~seen.any(axis=0)):
         spare = seen & (seen.sum(axis=0) > 1)
         if not spare.any():
-            raise ValueError(
+            raise InputError(
                 f"column_fraction={fraction:g} with {len(seeds)} members leaves columns that no member sees; "
                 f"use at least {int(np.ceil(n_columns / n_seen))} members or a larger fraction"
             )

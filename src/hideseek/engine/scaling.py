@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 __all__ = ["Scaler", "row_blocks"]
 
 _BLOCK_CELLS = 2**20
+_FARTHEST = 1e6
 
 
 def row_blocks(n_rows: int, n_columns: int, cells: int = _BLOCK_CELLS) -> Iterator[slice]:
@@ -46,8 +47,12 @@ class Scaler:
         return cls(np.where(constant, low, center), np.where(constant, 1.0, scale), constant)
 
     def transform(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
-        """Standardised rows in single precision; the subtraction is done in double."""
+        """Standardised rows in single precision; the subtraction is done in double.
+
+        A value further out than ``_FARTHEST`` deviations counts as that far, so that no arithmetic overflows later.
+        """
         scaled = X - self.center
         scaled /= self.scale
         scaled[:, self.constant] = 0.0
+        np.clip(scaled, -_FARTHEST, _FARTHEST, out=scaled)
         return scaled.astype(np.float32)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from abc import ABC, abstractmethod
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -146,14 +147,13 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         if weight is not None:
             table, target, weight = _rows_that_count(table, target, weight)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        recipe = resolve_recipe(self.get_params(deep=False), len(table))
         device = resolve_device(self.device)
-
         held_out = None
         if self.validation_fraction > 0:
             kept, out = self._held_out(target, seed)
             held_out = (table[out], target[out], None if weight is None else weight[out])
             table, target, weight = table[kept], target[kept], None if weight is None else weight[kept]
+        recipe = resolve_recipe(self.get_params(deep=False), len(table))
         scaler = self._scaler(table)
         data = _as_data(scaler, table, target, weight)
         members = self._members(recipe, seed, ~scaler.constant)
@@ -182,9 +182,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         rows = np.arange(len(target))
         stratify = target if np.issubdtype(target.dtype, np.integer) and np.bincount(target).min() > 1 else None
         try:
-            kept, out = train_test_split(
-                rows, test_size=self.validation_fraction, random_state=seed % 2**32, stratify=stratify
-            )
+            kept, out = train_test_split(rows, test_size=self.validation_fraction, random_state=seed, stratify=stratify)
         except ValueError as error:
             raise InputError(f"validation_fraction={self.validation_fraction}: {error}") from error
         return kept, out
@@ -277,7 +275,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             feature_names=self._names(),
             data=table,
             row_labels=row_labels(X),
-            predictor=self._predicted,
+            predictor=copy(self)._predicted,  # of this fit, even if the estimator is fitted anew
             frame_library=frame_library(X),
         )
 

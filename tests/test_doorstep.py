@@ -1,0 +1,121 @@
+"""What a newcomer meets first: the README, the public names, the bare import."""
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hideseek
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", README, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize(("code", "output"), BLOCKS, ids=[f"block {i + 1}" for i in range(len(BLOCKS))])
+def test_the_readmes_code_runs(code, output, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    # The features and their order are promised; the last digits belong to the machine.
+    words = re.compile(r"[A-Za-z]\w*")
+    assert words.findall(printed) == words.findall(output)
+
+
+def test_the_readme_reaches_an_explanation_in_six_lines():
+    first, _ = BLOCKS[0]
+    assert len([line for line in first.splitlines() if line]) <= 6
+    assert "explain" in first
+
+
+def test_every_public_name_has_a_docstring_and_classes_an_example():
+    for name in hideseek.__all__:
+        thing = getattr(hideseek, name)
+        if name.startswith("__"):
+            continue
+        assert inspect.getdoc(thing), name
+        if inspect.isclass(thing) and not issubclass(thing, Exception):
+            assert ">>>" in inspect.getdoc(thing), name
+            for method, function in vars(thing).items():
+                if not method.startswith("_") and callable(function):
+                    assert inspect.getdoc(function), f"{name}.{method}"
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(AttributeError, match="'surprise'"):
+        hideseek.surprise  # noqa: B018 - the access is what is tested
+
+
+def loaded_by(statement: str) -> set[str]:
+    code = f"{statement}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(run.stdout.split())
+
+
+def test_a_bare_import_is_light():
+    assert loaded_by("import hideseek").isdisjoint({"torch", "sklearn", "numpy"})
+
+
+def test_importing_the_rooms_loads_no_extra():
+    theirs = loaded_by("import torch, sklearn.model_selection")  # scikit-learn itself looks for pandas
+    ours = loaded_by("from hideseek import HideSeekClassifier, datasets, metrics")
+    assert (ours - theirs).isdisjoint({"matplotlib", "pandas", "polars", "pooch", "shap", "lime", "xgboost", "pyarrow"})
+
+
+def test_the_engine_needs_torch_and_numpy_alone():
+    modules = [f"hideseek.engine.{path.stem}" for path in (ROOT / "src/hideseek/engine").glob("[a-z]*.py")]
+    assert len(modules) > 5
+    loaded = loaded_by("import " + ", ".join(modules))
+    assert loaded.isdisjoint({"sklearn", "pandas", "narwhals", "safetensors", "rich"})
+
+
+def test_progress_is_shown_on_a_terminal_and_nowhere_else(tmp_path):
+    code = (
+        "import numpy as np; from hideseek import HideSeekClassifier;"
+        "X = np.random.default_rng(0).normal(size=(200, 3));"
+        "HideSeekClassifier('fast', steps=20, verbose=True, random_state=0).fit(X, X[:, 0] > 0)"
+    )
+    silent = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+    assert silent.stdout + silent.stderr == ""
+    reader, writer = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", code],
+        stderr=writer,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+    ) as process:
+        os.close(writer)
+        shown = b""
+        while chunk := _read(reader):
+            shown += chunk
+        assert process.wait() == 0
+    os.close(reader)
+    assert b"20/20" in shown
+    assert b"loss" in shown
+    assert b"shown" in shown
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:  # a pseudo-terminal says so when its last writer is gone
+        return b""
+
+
+def test_an_interrupt_during_a_real_fit_says_that_nothing_is_fitted():
+    code = """
+import signal, threading, time, numpy as np, os
+from hideseek import HideSeekClassifier
+X = np.random.default_rng(0).normal(size=(2000, 5))
+model = HideSeekClassifier("fast", steps=100_000, random_state=0)
+threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    model.fit(X, X[:, 0] > 0)
+except KeyboardInterrupt as interrupt:
+    print(interrupt, model.__sklearn_is_fitted__())
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert run.stdout.strip() == "fit was interrupted: this HideSeekClassifier is not fitted False"
