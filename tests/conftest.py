@@ -1,3 +1,5 @@
+import os
+
 import numpy as np
 import pytest
 
@@ -15,3 +17,9 @@ def switch():
 @pytest.fixture(scope="session")
 def model(switch):
     return HideSeekClassifier("fast", random_state=0).fit(*switch)
+
+
+@pytest.fixture
+def published_data():
+    if not os.environ.get("HIDESEEK_DATA"):
+        pytest.skip("needs the published files: set HIDESEEK_DATA to a folder that has them")

@@ -75,6 +75,7 @@ def test_regression_in_the_unit_of_the_target():
 # -- parameters ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
 def test_presets_and_what_overrides_them(switch):
     model = HideSeekClassifier("paper", steps=2, n_members=3, batch_size=64, hidden_layers=[8]).fit(*switch)
     assert (model.recipe_.n_members, model.recipe_.batch_size, model.recipe_.hidden_layers) == (3, 64, (8,))
@@ -83,6 +84,7 @@ def test_presets_and_what_overrides_them(switch):
     assert full.recipe_.batch_size is None
 
 
+@pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
 def test_epochs_are_steps_over_the_rows(switch):
     assert HideSeekClassifier("fast", epochs=2, batch_size=500).fit(*switch).recipe_.steps == 8
     assert HideSeekClassifier("paper", epochs=3).fit(*switch).recipe_.steps == 3
@@ -90,6 +92,7 @@ def test_epochs_are_steps_over_the_rows(switch):
         HideSeekClassifier("fast", epochs=2, steps=3).fit(*switch)
 
 
+@pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
 def test_the_default_penalty_keeps_the_price_of_a_feature():
     X = np.random.default_rng(0).normal(size=(50, 22))
     model = HideSeekClassifier("fast", steps=1).fit(X, X[:, 0] > 0)
@@ -123,6 +126,13 @@ def test_column_fraction_hides_columns_from_members(switch):
     visible = model._ensemble.visible
     assert visible.sum(dim=1).tolist() == [2] * 4
     assert visible.any(dim=0).all()
+
+
+def test_selected_is_what_is_shown_more_than_the_threshold(switch, model):
+    X, _ = switch
+    explanation = model.explain(X)
+    np.testing.assert_array_equal(explanation.selected, explanation.importance > 0.5)
+    np.testing.assert_array_equal(model.select(X), explanation.selected)
 
 
 def test_threshold_and_draws_can_be_changed_after_the_fit(switch, model):

@@ -12,12 +12,21 @@ from typing import TYPE_CHECKING, Any
 from hideseek._version import __version__
 
 if TYPE_CHECKING:
-    from hideseek.errors import FileFormatError, HideSeekError, HideSeekWarning, InputError, MaskWarning, TrainingError
+    from hideseek.errors import (
+        DataError,
+        FileFormatError,
+        HideSeekError,
+        HideSeekWarning,
+        InputError,
+        MaskWarning,
+        TrainingError,
+    )
     from hideseek.estimators import HideSeekClassifier, HideSeekRegressor
     from hideseek.explanation import Explanation
     from hideseek.persistence import load
 
 __all__ = [
+    "DataError",
     "Explanation",
     "FileFormatError",
     "HideSeekClassifier",
@@ -40,11 +49,16 @@ _ROOMS = {
 }
 
 
+_SUBPACKAGES = ("datasets", "metrics")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _SUBPACKAGES:
+        return import_module(f"hideseek.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'hideseek' has no attribute {name!r}")
     return getattr(import_module(f"hideseek.{_ROOMS.get(name, 'errors')}"), name)
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, *_SUBPACKAGES]

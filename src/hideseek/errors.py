@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["FileFormatError", "HideSeekError", "HideSeekWarning", "InputError", "MaskWarning", "TrainingError"]
+__all__ = [
+    "DataError",
+    "FileFormatError",
+    "HideSeekError",
+    "HideSeekWarning",
+    "InputError",
+    "MaskWarning",
+    "TrainingError",
+]
 
 
 class HideSeekError(Exception):
@@ -19,6 +27,10 @@ class TrainingError(HideSeekError, RuntimeError):
 
 class FileFormatError(HideSeekError, ValueError):
     """A file is truncated, foreign, or newer than this library."""
+
+
+class DataError(HideSeekError, OSError):
+    """A file of a dataset is neither here nor to be had, or is not the published one."""
 
 
 class HideSeekWarning(UserWarning):

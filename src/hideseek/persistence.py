@@ -53,8 +53,15 @@ def load(path: str | os.PathLike[str]) -> Any:
         FileFormatError: The file is truncated, foreign, or written by a newer format.
 
     Example:
+        >>> import tempfile
         >>> import hideseek
-        >>> model = hideseek.load("credit.safetensors")  # doctest: +SKIP
+        >>> data = hideseek.datasets.make_syn("Syn1", n_samples=500)
+        >>> model = hideseek.HideSeekClassifier("fast", random_state=0).fit(data.X, data.y)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/syn1.safetensors")
+        ...     again = hideseek.load(f"{folder}/syn1.safetensors")
+        >>> bool((again.select(data.X) == model.select(data.X)).all())
+        True
     """
     if not Path(path).is_file():
         raise FileNotFoundError(f"no file at {os.fspath(path)!r}")

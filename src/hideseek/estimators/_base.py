@@ -126,7 +126,6 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             The fitted estimator.
         """
         check_parameters(type(self).__name__, self.get_params(deep=False), self._rules())
-        self._forget()
         try:
             self._fit(X, y, sample_weight)
         except KeyboardInterrupt:

@@ -1,0 +1,50 @@
+"""Drawing columns and labels, and the checks all generators share."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hideseek.validation import check_parameters, integer, number
+
+__all__ = ["Floats", "check_arguments", "column_names", "correlated_normal", "draw_labels", "falling_probability"]
+
+Floats = NDArray[np.float64]
+
+
+def check_arguments(
+    owner: str, n_samples: int, n_features: int, rho: float, random_state: int, *, fewest_features: int
+) -> None:
+    """What every generator takes."""
+    rules = {
+        "n_samples": integer(1),
+        "n_features": integer(fewest_features),
+        "rho": number("a number from 0 to below 1", lambda value: 0 <= value < 1),
+        "random_state": integer(0),
+    }
+    values = {"n_samples": n_samples, "n_features": n_features, "rho": rho, "random_state": random_state}
+    check_parameters(owner, values, rules)
+
+
+def correlated_normal(rng: np.random.Generator, n_samples: int, n_features: int, rho: float) -> Floats:
+    """Standard normal columns, every pair with correlation rho: each is a common part and a part of its own."""
+    X = rng.standard_normal((n_samples, n_features))
+    if rho > 0:
+        X *= np.sqrt(1 - rho)
+        X += np.sqrt(rho) * rng.standard_normal((n_samples, 1))
+    return X
+
+
+def falling_probability(U: Floats) -> Floats:
+    """1 / (1 + exp(U)), for U of any size and without overflow."""
+    return np.exp(-np.logaddexp(0.0, U))
+
+
+def draw_labels(rng: np.random.Generator, probability: Floats) -> NDArray[np.int64]:
+    """Ones with the given probabilities, zeros otherwise."""
+    return (rng.random(len(probability)) < probability).astype(np.int64)
+
+
+def column_names(n_features: int) -> tuple[str, ...]:
+    """x1, x2, ..."""
+    return tuple(f"x{j + 1}" for j in range(n_features))

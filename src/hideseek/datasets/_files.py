@@ -1,0 +1,102 @@
+"""Finding the published files: in a folder of the user's, else in the cache, else at the public address."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import sys
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from hideseek.errors import DataError
+
+__all__ = ["PublishedFile", "read_published"]
+
+_VARIABLE = "HIDESEEK_DATA"
+_RETRIES = 3
+_TIMEOUT_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class PublishedFile:
+    """A file known by its checksum.
+
+    Attributes:
+        path: Where it lies under the user's folder, and in the cache.
+        sha256: Of the file itself.
+        url: Its public address, or that of the archive it is in.
+        member: Its name inside the archive; empty where it is published as it is.
+        archive_sha256: Of the archive.
+    """
+
+    path: str
+    sha256: str
+    url: str
+    member: str = ""
+    archive_sha256: str = ""
+
+
+def read_published(file: PublishedFile) -> bytes:
+    """The content of a file whose checksum is right.
+
+    If the environment variable HIDESEEK_DATA names a folder, only that folder is looked at. Otherwise the file comes
+    from the user's cache, and is downloaded to it where it is missing or damaged.
+    """
+    folder = os.environ.get(_VARIABLE)
+    path = _provided(file, Path(folder).expanduser()) if folder else _downloaded(file)
+    content = path.read_bytes() if folder or not file.member else _unpacked(path, file.member)
+    if hashlib.sha256(content).hexdigest() != file.sha256:
+        raise DataError(
+            f"{path} is not the published file, whose sha256 is {file.sha256}: replace it with the one from {file.url}"
+        )
+    return content
+
+
+def _provided(file: PublishedFile, folder: Path) -> Path:
+    path = folder / file.path
+    if not path.is_file():
+        raise DataError(
+            f"{_VARIABLE} names {folder}, which has no {file.path}: put the file from {file.url} there, "
+            f"or unset {_VARIABLE} to have it downloaded"
+        )
+    return path
+
+
+def _downloaded(file: PublishedFile) -> Path:
+    """Where the download lies in the cache; a partial or wrong one never gets this name."""
+    try:
+        import pooch
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"downloading {file.path} needs pooch, which is not installed: pip install 'hideseek[data]', "
+            f"or set {_VARIABLE} to a folder that has the file"
+        ) from error
+    name = f"{file.path}.tgz" if file.member else file.path
+    cache = pooch.create(
+        path=pooch.os_cache("hideseek"),
+        base_url="",
+        registry={name: f"sha256:{file.archive_sha256 or file.sha256}"},
+        urls={name: file.url},
+        retry_if_failed=_RETRIES,
+    )
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel(logging.WARNING)  # on a terminal the progress bar says enough, elsewhere nothing should
+    try:
+        downloader = pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=_TIMEOUT_SECONDS)
+        return Path(cache.fetch(name, downloader=downloader))
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"{file.path} could not be downloaded from {file.url} ({type(error).__name__}): connect to the network and "
+            f"try again, or set {_VARIABLE} to a folder that has {file.path}"
+        ) from error
+    finally:
+        logger.setLevel(level)
+
+
+def _unpacked(path: Path, member: str) -> bytes:
+    with tarfile.open(path) as archive:
+        stream = archive.extractfile(member)
+        return stream.read() if stream else b""

@@ -1,0 +1,155 @@
+"""Syn1 to Syn6: six problems of the literature whose relevant features are known for every row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hideseek.datasets._dataset import Dataset
+from hideseek.datasets._draws import (
+    Floats,
+    check_arguments,
+    column_names,
+    correlated_normal,
+    draw_labels,
+    falling_probability,
+)
+from hideseek.validation import check_parameters, choice, number
+
+__all__ = ["make_syn", "make_syn_regression", "syn_name", "syn_truth"]
+
+_SWITCH = 10
+
+
+def _u1(x1: Floats, x2: Floats) -> Floats:
+    return x1 * x2
+
+
+def _u2(x3: Floats, x4: Floats, x5: Floats, x6: Floats) -> Floats:
+    return x3**2 + x4**2 + x5**2 + x6**2 - 4
+
+
+def _u3(x7: Floats, x8: Floats, x9: Floats, x10: Floats) -> Floats:
+    return -10 * np.sin(0.2 * x7) + np.abs(x8) + x9 + np.exp(-x10) - 2.4
+
+
+_Branch = tuple[Callable[..., Floats], slice]
+_U1: _Branch = (_u1, slice(0, 2))
+_U2: _Branch = (_u2, slice(2, 6))
+_U3: _Branch = (_u3, slice(6, 10))
+_BRANCHES = {
+    "Syn1": (_U1,),
+    "Syn2": (_U2,),
+    "Syn3": (_U3,),
+    "Syn4": (_U1, _U2),
+    "Syn5": (_U1, _U3),
+    "Syn6": (_U2, _U3),
+}
+"""U and the columns it depends on: one for all rows, or one below the switch and one from it on."""
+
+
+def make_syn(
+    name: str,
+    n_samples: int = 10_000,
+    n_features: int = 11,
+    rho: float = 0.0,
+    random_state: int = 0,
+) -> Dataset:
+    """Draw one of Syn1 to Syn6, with the truth about every row.
+
+    Features are standard normal, every pair with correlation ``rho``. With
+
+    - U1 = x1 x2,
+    - U2 = x3^2 + x4^2 + x5^2 + x6^2 - 4,
+    - U3 = -10 sin(0.2 x7) + |x8| + x9 + exp(-x10) - 2.4,
+
+    the label is one with probability 1 / (1 + exp(U)), where U is U1, U2, U3 in Syn1 to Syn3, and where x11 switches
+    it in Syn4 to Syn6: if x11 < 0 then U1, U1, U2, else U2, U3, U3. The relevant features are those of the U of the
+    row and, in Syn4 to Syn6, x11. Columns from x12 on are noise.
+
+    Args:
+        name: "Syn1" to "Syn6", in any case.
+        n_samples: Rows.
+        n_features: Columns, at least 11.
+        rho: Correlation of every pair of columns, from 0 to below 1.
+        random_state: Seed. The same seed gives the same rows.
+
+    Example:
+        >>> from hideseek.datasets import make_syn
+        >>> data = make_syn("Syn4", n_samples=1000, n_features=100)
+        >>> data.X.shape, data.feature_names[10]
+        ((1000, 100), 'x11')
+        >>> sorted(set(data.relevant.sum(axis=1).tolist()))
+        [3, 5]
+    """
+    name = syn_name("make_syn", name)
+    check_arguments("make_syn", n_samples, n_features, rho, random_state, fewest_features=_SWITCH + 1)
+    rng = np.random.default_rng(random_state)
+    X = correlated_normal(rng, n_samples, n_features, rho)
+    U, relevant = syn_truth(name, X)
+    probability = falling_probability(U)
+    return Dataset(name, X, draw_labels(rng, probability), column_names(n_features), relevant, probability)
+
+
+def make_syn_regression(
+    name: str,
+    n_samples: int = 10_000,
+    n_features: int = 11,
+    rho: float = 0.0,
+    noise: float = 1.0,
+    random_state: int = 0,
+) -> Dataset:
+    """Draw the regression relative of one of Syn1 to Syn6: y = U + noise * e, with e standard normal.
+
+    Features, U and the relevant features are those of :func:`make_syn`; ``probability`` is None. No prediction has a
+    mean squared error below ``noise ** 2``.
+
+    Args:
+        name: "Syn1" to "Syn6", in any case.
+        n_samples: Rows.
+        n_features: Columns, at least 11.
+        rho: Correlation of every pair of columns, from 0 to below 1.
+        noise: Standard deviation of what the features do not explain.
+        random_state: Seed.
+
+    Example:
+        >>> from hideseek.datasets import make_syn_regression
+        >>> data = make_syn_regression("Syn1", n_samples=50, noise=0.0)
+        >>> bool((data.y == data.X[:, 0] * data.X[:, 1]).all())
+        True
+    """
+    name = syn_name("make_syn_regression", name)
+    check_arguments("make_syn_regression", n_samples, n_features, rho, random_state, fewest_features=_SWITCH + 1)
+    check_parameters(
+        "make_syn_regression", {"noise": noise}, {"noise": number("a number of at least 0", lambda v: v >= 0)}
+    )
+    rng = np.random.default_rng(random_state)
+    X = correlated_normal(rng, n_samples, n_features, rho)
+    U, relevant = syn_truth(name, X)
+    return Dataset(
+        f"{name} regression", X, U + noise * rng.standard_normal(n_samples), column_names(n_features), relevant
+    )
+
+
+def syn_name(owner: str, name: str) -> str:
+    """The name as the paper writes it, or an InputError."""
+    written = name.capitalize() if isinstance(name, str) else name
+    check_parameters(owner, {"name": written}, {"name": choice(*_BRANCHES)})
+    return written
+
+
+def syn_truth(name: str, X: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """U and the relevant features of every row, from the first eleven columns of X."""
+    relevant = np.zeros(X.shape, dtype=bool)
+    branches = _BRANCHES[name]
+    values = [u(*X[:, columns].T) for u, columns in branches]
+    if len(branches) == 1:
+        relevant[:, branches[0][1]] = True
+        return values[0], relevant
+    below = X[:, _SWITCH] < 0
+    relevant[:, _SWITCH] = True
+    for (_, columns), rows in zip(branches, (below, ~below), strict=True):
+        relevant[:, columns] = rows[:, None]
+    return np.where(below, *values), relevant

@@ -1,0 +1,31 @@
+"""Scores of selections and predictions, and what to say of them over many seeds. Arrays in, numbers out."""
+
+from __future__ import annotations
+
+from hideseek.metrics._patches import best_patches, patch_scores
+from hideseek.metrics._prediction import auroc
+from hideseek.metrics._seeds import PairedComparison, SeedSummary, compare_seeds, summarize_seeds
+from hideseek.metrics._selection import (
+    RowScores,
+    SelectionScores,
+    row_scores,
+    selection_scores,
+    switch_accuracy,
+    top_k,
+)
+
+__all__ = [
+    "PairedComparison",
+    "RowScores",
+    "SeedSummary",
+    "SelectionScores",
+    "auroc",
+    "best_patches",
+    "compare_seeds",
+    "patch_scores",
+    "row_scores",
+    "selection_scores",
+    "summarize_seeds",
+    "switch_accuracy",
+    "top_k",
+]

@@ -1,0 +1,34 @@
+"""How well a method predicts."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.metrics import roc_auc_score
+
+from hideseek.errors import InputError
+
+__all__ = ["auroc"]
+
+
+def auroc(y: ArrayLike, probability: ArrayLike) -> float:
+    """Area under the ROC curve; with more than two classes each against the rest, and the plain mean of those.
+
+    Args:
+        y: Classes. Shape: ``(rows,)``.
+        probability: Of the second class, in sorted order, ``(rows,)``; or of every class, ``(rows, classes)``.
+
+    Example:
+        >>> from hideseek.metrics import auroc
+        >>> auroc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+        0.75
+    """
+    labels, scores = np.asarray(y), np.asarray(probability)
+    if scores.ndim == 2 and scores.shape[1] == 2:
+        scores = scores[:, 1]
+    try:
+        return float(roc_auc_score(labels, scores, multi_class="ovr", average="macro"))
+    except ValueError as error:
+        raise InputError(
+            f"no AUROC for y of shape {labels.shape} and probability of {scores.shape}: {error}"
+        ) from error
