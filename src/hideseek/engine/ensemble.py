@@ -21,7 +21,7 @@ __all__ = ["POOL_ROWS", "Ensemble", "draw_pool"]
 POOL_ROWS = 256
 """Replacement rows a fitted model carries: the most draws a prediction can average."""
 
-_BLOCK_CELLS = {"cpu": 2**18, "cuda": 2**24}
+_BLOCK_CELLS = {"cpu": 2**19, "cuda": 2**24}
 """Cells of the widest layer, over all members, that one block of rows may fill."""
 
 
