@@ -11,8 +11,12 @@ import torch
 
 __all__ = ["for_each_block", "resolve_device", "training_threads"]
 
-_ROWS_FOR_MANY_THREADS = 8192
-"""Rows in a step, over all members, from which a second thread pays for its own start."""
+_ROWS_FOR_MANY_THREADS = 2**17
+"""Rows in a step, over all members, from which more threads pay even on a busy machine.
+
+An operation on fewer rows is over in less time than the scheduler's slice, so that every one of them would wait for a
+thread whose core is taken by another program.
+"""
 
 
 def resolve_device(device: str | torch.device) -> torch.device:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from hideseek.engine.device import for_each_block
 from hideseek.engine.draws import Stream, integers, step_keys
-from hideseek.engine.objective import mix
+from hideseek.engine.hideseek import mix
 from hideseek.engine.scaling import Scaler, row_blocks
 from hideseek.engine.stack import Stack
 

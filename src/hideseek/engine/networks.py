@@ -9,7 +9,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-__all__ = ["Mlp", "split"]
+__all__ = ["Mlp", "Pass", "split"]
 
 
 @dataclass(frozen=True)
@@ -70,3 +70,57 @@ def split(parameters: Tensor, shapes: Sequence[tuple[int, int]]) -> list[Tensor]
     """Views of the matrices and biases. Shape: ``(members, n_parameters)`` -> each ``(members, rows, columns)``."""
     parts = torch.split_with_sizes(parameters, [rows * columns for rows, columns in shapes], dim=1)
     return [part.view(len(part), *shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+class Pass:
+    """One network at one batch size, forward and back, in buffers that are made once.
+
+    Backpropagation by hand: for networks this small, recording the operations costs as much as running them.
+
+    Args:
+        layers: The weights, matrix and bias of each layer in turn: views that the optimiser changes in place.
+        gradients: Views of the same shapes, which ``backward`` fills.
+        n_rows: Rows of a batch.
+    """
+
+    def __init__(self, layers: Sequence[Tensor], gradients: Sequence[Tensor], n_rows: int) -> None:
+        self._weights, self._biases = layers[0::2], layers[1::2]
+        self._weight_gradients, self._bias_gradients = gradients[0::2], gradients[1::2]
+        self._values = [bias.new_empty(len(bias), bias.shape[1], n_rows) for bias in self._biases]
+        self._slopes = [torch.empty_like(values) for values in self._values]
+        self._x: Tensor
+
+    @property
+    def slope(self) -> Tensor:
+        """Where the gradient of the loss by the output belongs before ``backward``. Shape: as the output."""
+        return self._slopes[-1]
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Shape: ``(members, inputs, rows)`` -> ``(members, outputs, rows)``, in a buffer that is used again."""
+        self._x = x
+        for i, values in enumerate(self._values):
+            x = torch.baddbmm(self._biases[i], self._weights[i], x if i == 0 else torch.relu_(x), out=values)
+        return x
+
+    def backward(self, x_slope: Tensor | None = None) -> None:
+        """Fill the gradients of the weights from ``slope`` and, where a tensor is given for it, that of the input."""
+        for i in reversed(range(len(self._values))):
+            slope = self._slopes[i]
+            _outer_into(self._weight_gradients[i], slope, self._values[i - 1] if i > 0 else self._x)
+            torch.sum(slope, dim=2, keepdim=True, out=self._bias_gradients[i])
+            below = self._slopes[i - 1] if i > 0 else x_slope
+            if below is not None:
+                torch.bmm(self._weights[i].transpose(1, 2), slope, out=below)
+            if i > 0:
+                torch.ops.aten.threshold_backward.grad_input(below, self._values[i - 1], 0, grad_input=below)
+
+
+def _outer_into(out: Tensor, slope: Tensor, x: Tensor) -> None:
+    """Sum over rows of slope times x. Shape: ``(members, outputs, rows)``, ``(members, inputs, rows)`` -> ``out``.
+
+    The longer side of ``out`` comes last in the product, for the same reason that rows come last everywhere.
+    """
+    if x.shape[1] < slope.shape[1]:
+        out.copy_(torch.bmm(x, slope.transpose(1, 2)).transpose(1, 2))
+    else:
+        torch.bmm(slope, x.transpose(1, 2), out=out)

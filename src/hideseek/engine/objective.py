@@ -1,21 +1,16 @@
-"""What training minimises: the loss of the prediction plus the price of what is shown."""
+"""What training minimises: the loss of the prediction plus the price of what is shown (eq. 12)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch
 from torch import Tensor
 
-__all__ = ["PREDICTION_LOSSES", "PredictionLoss", "annealed", "mix", "parsimony", "row_mean"]
+__all__ = ["PREDICTION_LOSSES", "PredictionLoss", "annealed", "row_mean"]
 
-PredictionLoss = Callable[[Tensor, Tensor], Tensor]
-"""``output (members, outputs, rows)``, ``target (members, rows)`` -> the loss of each row, ``(members, rows)``."""
-
-
-def mix(mask: Tensor, x: Tensor, x_hat: Tensor) -> Tensor:
-    """Show a share of each feature and draw the rest anew: z = m * x + (1 - m) * x_hat (eq. 4)."""
-    return torch.lerp(x_hat, x, mask)
+PredictionLoss = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+"""``output (members, outputs, rows)``, ``target (members, rows)`` -> the loss of each row, ``(members, rows)``, and its
+gradient by the output, ``(members, outputs, rows)``."""
 
 
 def annealed(step: int, steps: int, power: float) -> float:
@@ -23,19 +18,26 @@ def annealed(step: int, steps: int, power: float) -> float:
     return float((step / steps) ** power)
 
 
-def cross_entropy(output: Tensor, target: Tensor) -> Tensor:
-    """-log y_hat[y], the prediction term of eq. 12, for class numbers ``target``."""
-    return -output.log_softmax(dim=1).gather(1, target[:, None]).squeeze(1)
+def cross_entropy(output: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """-log y_hat[y], the prediction term of eq. 12, for class numbers ``target``; its gradient is y_hat - [y]."""
+    log_y_hat = output.log_softmax(dim=1)
+    y = target[:, None]
+    loss = -log_y_hat.gather(1, y).squeeze(1)
+    gradient = log_y_hat.exp_()
+    return loss, gradient.scatter_add_(1, y, gradient.new_full((1, 1, 1), -1.0).expand(y.shape))
 
 
-def soft_cross_entropy(output: Tensor, target: Tensor) -> Tensor:
+def soft_cross_entropy(output: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """-sum_c y_c log y_hat_c, as above for class probabilities, ``target (members, classes, rows)``."""
-    return -(target * output.log_softmax(dim=1)).sum(dim=1)
+    log_y_hat = output.log_softmax(dim=1)
+    loss = -(target * log_y_hat).sum(dim=1)
+    return loss, log_y_hat.exp_().mul_(target.sum(dim=1, keepdim=True)).sub_(target)
 
 
-def squared_error(output: Tensor, target: Tensor) -> Tensor:
-    """(y - y_hat)^2, which takes the place of the cross-entropy in regression."""
-    return (output.squeeze(1) - target).square()
+def squared_error(output: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """(y_hat - y)^2, which takes the place of the cross-entropy in regression."""
+    error = output - target[:, None]
+    return error.square().squeeze(1), 2 * error
 
 
 PREDICTION_LOSSES: dict[str, PredictionLoss] = {
@@ -53,11 +55,3 @@ def row_mean(values: Tensor, weight: Tensor | None) -> Tensor:
     if weight is not None:
         values = values * weight.reshape(len(weight), *(1,) * (values.dim() - 2), -1)
     return values.mean(dim=-1)
-
-
-def parsimony(mask: Tensor, visible: Tensor, weight: Tensor | None) -> Tensor:
-    """||m||_1 over the columns a member sees, mean over rows; its price is lambda_t / d (eq. 12).
-
-    Shape: ``mask (members, columns, rows)``, ``visible (members, columns)`` -> ``(members,)``.
-    """
-    return (row_mean(mask, weight) * visible).sum(dim=1)

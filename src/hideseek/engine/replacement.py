@@ -16,7 +16,10 @@ class Replacement(Protocol):
     """Draws x_hat, what stands in for the hidden part of x."""
 
     def draw(self, keys: Tensor, x: Tensor) -> Tensor:
-        """Shape: ``keys (members, 2)``, ``x (members, columns, rows)`` -> as ``x``."""
+        """Draw for all members at one step, or at several, one after the other.
+
+        Shape: ``keys (steps * members, 2)``, ``x (steps * members, columns, rows)`` -> as ``x``.
+        """
 
 
 class Marginal:
@@ -34,8 +37,8 @@ class Marginal:
         self._starts = (starts * self._n_rows)[:, :, None]
 
     def draw(self, keys: Tensor, x: Tensor) -> Tensor:
-        """Shape: ``keys (members, 2)``, ``x (members, columns, rows)`` -> as ``x``."""
-        members, columns, rows = x.shape
-        picks = integers(keys, columns * rows, self._n_rows).view(members, columns, rows)
+        """As ``Replacement.draw``; of x only the shape matters."""
+        _, columns, rows = x.shape
+        picks = integers(keys, columns * rows, self._n_rows).view(-1, len(self._starts), columns, rows)
         picks += self._starts
-        return self._values.index_select(0, picks.view(-1)).view(members, columns, rows)
+        return self._values.index_select(0, picks.view(-1)).view(x.shape)

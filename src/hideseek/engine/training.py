@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
@@ -11,8 +11,9 @@ from torch import Tensor
 from hideseek.engine.adam import Adam
 from hideseek.engine.device import training_threads
 from hideseek.engine.draws import Stream, integers, step_keys
+from hideseek.engine.hideseek import HideSeek
 from hideseek.engine.networks import Mlp
-from hideseek.engine.objective import PREDICTION_LOSSES, annealed, mix, parsimony, row_mean
+from hideseek.engine.objective import PREDICTION_LOSSES, annealed
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.replacement import Marginal, Replacement
 from hideseek.engine.stack import Batch, Data, History, Members, Stack, initial_stack
@@ -21,8 +22,8 @@ from hideseek.errors import TrainingError
 __all__ = ["Progress", "train"]
 
 _RECORDS = 100
-_STEP_BLOCK = 32
-"""Steps whose keys and batch rows are drawn in one go: enough to spread the cost, few enough to stay in cache."""
+_BLOCK_CELLS = 2**16
+"""Cells drawn in one go: enough to spread the cost of a call over several steps, few enough to stay in cache."""
 
 Progress = Callable[[int, float, float, float], None]
 """Called at each record with the step, the annealed share, the mean prediction loss and the mean sum of the mask."""
@@ -61,53 +62,58 @@ def train(
     """
     data = data.to(device)
     n_rows, n_columns = data.X.shape[1:]
-    batch_size = None if recipe.batch_size is None or recipe.batch_size >= n_rows else recipe.batch_size
+    batch_size = min(recipe.batch_size or n_rows, n_rows)
     hide = Mlp((n_columns, *recipe.hidden_layers, n_columns))
     seek = Mlp((n_columns, *recipe.hidden_layers, n_outputs))
     stack, trainable = initial_stack(hide, seek, members, device)
-    parameters = stack.parameters.requires_grad_()
-    optimiser = Adam(parameters, recipe.learning_rate)
     visible = torch.from_numpy(members.visible).float().to(device)
     price = torch.from_numpy(members.price).float().to(device)
     table = torch.from_numpy(members.table).to(device)
-    draw = (replacement or Marginal(data.X.transpose(1, 2), table)).draw
-    row_loss = PREDICTION_LOSSES[loss]
-
-    def losses(batch: Batch, keys: Tensor) -> tuple[Tensor, Tensor]:
-        """The two terms of eq. 12 for each member. Shape: ``(members,)`` each."""
-        x, target, weight = batch
-        hide_layers, seek_layers = stack.layers()
-        mask = torch.sigmoid(hide.forward(hide_layers, x))
-        z = mix(mask, x, draw(keys, x))
-        prediction = row_mean(row_loss(seek.forward(seek_layers, z), target), weight)
-        return prediction, parsimony(mask, visible, weight)
-
+    replacement = replacement or Marginal(data.X.transpose(1, 2), table)
+    objective = HideSeek(stack, PREDICTION_LOSSES[loss], price, visible, batch_size)
+    optimiser = Adam(stack.parameters, recipe.learning_rate)
     held_out = None if validation is None else validation.to(device).tables(table)
 
     def validation_loss(step: int) -> Tensor | None:
         if held_out is None:
             return None
         keys = step_keys(members.seeds, Stream.VALIDATION, step, step + 1)[0].to(device)
-        with torch.no_grad():
-            return losses(held_out, keys)[0]
+        return objective.losses(held_out, replacement.draw(keys, held_out[0]))[0]
 
-    whole = data.tables(table) if batch_size is None else None
     recorder = _Recorder(recipe.steps, validation_loss, on_progress)
-    with training_threads(device, len(members) * (batch_size or n_rows)):
-        for start in range(0, recipe.steps, _STEP_BLOCK):
-            stop = min(start + _STEP_BLOCK, recipe.steps)
-            draw_keys = step_keys(members.seeds, Stream.REPLACEMENT, start, stop).to(device)
-            if batch_size is not None:
-                batch_keys = step_keys(members.seeds, Stream.BATCH, start, stop).to(device)
-                rows = integers(batch_keys.flatten(0, 1), batch_size, n_rows).view(-1, len(members), batch_size)
-                rows += (table * n_rows)[:, None]
-            for i, step in enumerate(range(start + 1, stop + 1)):
-                prediction, shown = losses(data.rows(rows[i]) if whole is None else whole, draw_keys[i])
-                share = annealed(step, recipe.steps, recipe.anneal_power)
-                (gradient,) = torch.autograd.grad((prediction + share * price * shown).sum(), parameters)
-                optimiser.step(gradient.mul_(trainable))
-                recorder.add(step, share, prediction.detach(), shown.detach())
-    return Stack(hide, seek, parameters.detach()), recorder.history()
+    with torch.inference_mode(), training_threads(device, len(members) * batch_size):
+        batches = _batches(data, members, table, replacement, recipe.steps, batch_size)
+        for step, (batch, x_hat) in enumerate(batches, start=1):
+            share = annealed(step, recipe.steps, recipe.anneal_power)
+            prediction, shown = objective.step(batch, x_hat, share)
+            optimiser.step(objective.gradient.mul_(trainable))
+            recorder.add(step, share, prediction, shown)
+    return stack, recorder.history()
+
+
+def _batches(
+    data: Data, members: Members, table: Tensor, replacement: Replacement, steps: int, batch_size: int
+) -> Iterator[tuple[Batch, Tensor]]:
+    """The batch and the replacement of every step, drawn a few steps at a time."""
+    n_rows, n_columns = data.X.shape[1:]
+    whole = data.tables(table) if batch_size == n_rows else None
+    at_once = max(1, _BLOCK_CELLS // (len(members) * batch_size * n_columns)) if whole is None else 1
+    for start in range(0, steps, at_once):
+        n_steps = min(at_once, steps - start)
+        batch_keys, draw_keys = (
+            step_keys(members.seeds, stream, start, start + n_steps).flatten(0, 1).to(table.device)
+            for stream in (Stream.BATCH, Stream.REPLACEMENT)
+        )
+        if whole is None:
+            rows = integers(batch_keys, batch_size, n_rows).view(n_steps, len(members), batch_size)
+            rows += (table * n_rows)[:, None]
+            x, target, weight = data.rows(rows.flatten(0, 1))
+        else:
+            x, target, weight = whole
+        x_hat = replacement.draw(draw_keys, x)
+        for i in range(n_steps):
+            part = slice(i * len(members), (i + 1) * len(members))
+            yield (x[part], target[part], None if weight is None else weight[part]), x_hat[part]
 
 
 class _Recorder:
