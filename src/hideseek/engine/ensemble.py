@@ -21,6 +21,9 @@ __all__ = ["POOL_ROWS", "Ensemble", "draw_pool"]
 POOL_ROWS = 256
 """Replacement rows a fitted model carries: the most draws a prediction can average."""
 
+_FULL_ROWS = 64
+"""A row's bits must not depend on its neighbours: vector units treat the last few rows of a batch differently."""
+
 _BLOCK_CELLS = {"cpu": 2**19, "cuda": 2**24}
 """Cells of the widest layer, over all members, that one block of rows may fill."""
 
@@ -60,7 +63,7 @@ class Ensemble:
         def job(rows: slice) -> None:
             with torch.inference_mode():
                 mask = torch.sigmoid_(self.stack.hide.forward(hide_layers, self._standardised(X[rows])))
-                out[rows] = mask.mul_(share).sum(dim=0).t().cpu().numpy()
+                out[rows] = mask.mul_(share).sum(dim=0).t()[: rows.stop - rows.start].cpu().numpy()
 
         self._for_each_block(job, len(X))
         return out
@@ -82,15 +85,19 @@ class Ensemble:
                 for x_hat in self.pool[:n_draws]:
                     output = self.stack.seek.forward(seek_layers, mix(mask, x, x_hat[None, :, None]))
                     total = total + (output.softmax(dim=1) if softmax else output).mean(dim=0)
-                out[rows] = (total / n_draws).t().cpu().numpy()
+                out[rows] = (total / n_draws).t()[: rows.stop - rows.start].cpu().numpy()
 
         self._for_each_block(job, len(X))
         return out
 
     def _standardised(self, X: NDArray[np.floating]) -> Tensor:
-        """Shape: ``X (rows, columns)``, raw -> ``(members, columns, rows)``."""
-        x = torch.from_numpy(self.scaler.transform(X)).to(self.pool.device)
-        return x.t().contiguous().expand(len(self.visible), -1, -1)
+        """The rows, and zeros up to a multiple of ``_FULL_ROWS``, so that no row meets the arithmetic of a remainder.
+
+        Shape: ``X (rows, columns)``, raw -> ``(members, columns, rows and more)``.
+        """
+        x = torch.zeros(X.shape[1], len(X) + -len(X) % _FULL_ROWS, device=self.pool.device)
+        x[:, : len(X)] = torch.from_numpy(self.scaler.transform(X)).t()
+        return x.expand(len(self.visible), -1, -1)
 
     def _for_each_block(self, job: Callable[[slice], None], n_rows: int) -> None:
         device, widest = self.pool.device, max(*self.stack.hide.sizes, *self.stack.seek.sizes)
