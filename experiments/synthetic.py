@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import argparse
 import csv
+import subprocess
 import time
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 from rich.progress import track
 
+import hideseek
 from hideseek import HideSeekClassifier
 from hideseek.datasets import make_syn
 from hideseek.engine.recipe import PRESETS
@@ -22,7 +25,8 @@ from hideseek.metrics import auroc, selection_scores
 
 HERE = Path(__file__).parent
 NAMES = [f"Syn{i}" for i in range(1, 7)]
-FIELDS = ["dataset", "seed", "tpr", "fdr", "f1", "auroc", "seconds"]
+SCORES = ["seed", "tpr", "fdr", "f1", "auroc"]
+FIELDS = ["dataset", *SCORES, "seconds", "version", "commit"]
 
 
 def run(preset: str, name: str, seed: int) -> dict[str, object]:
@@ -59,8 +63,7 @@ def report(preset: str, results: list[dict[str, object]]) -> None:
     medians, worsts, gaps = [], [], []
     for name in NAMES:
         table = {
-            field: np.array([row[field] for row in results if row["dataset"] == name], dtype=float)
-            for field in FIELDS[1:]
+            field: np.array([row[field] for row in results if row["dataset"] == name], dtype=float) for field in SCORES
         }
         tpr, fdr, f1, area = (np.median(table[field]) for field in ("tpr", "fdr", "f1", "auroc"))
         worst = table["f1"].argmin()

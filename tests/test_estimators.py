@@ -1,10 +1,12 @@
 import warnings
+from copy import deepcopy
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.base import clone
+import torch
+from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -101,6 +103,23 @@ def test_the_default_penalty_keeps_the_price_of_a_feature():
     assert HideSeekClassifier("fast", steps=1, penalty=1.5).fit(X, X[:, 0] > 0).penalty_ == pytest.approx(1.5)
 
 
+@pytest.mark.filterwarnings("ignore::hideseek.errors.HideSeekWarning")
+def test_the_mean_of_the_mask_runs_over_all_columns_a_member_is_given(switch, monkeypatch):
+    X, y = switch
+    prices = []
+    train = _base.train
+    monkeypatch.setattr(
+        _base,
+        "train",
+        lambda recipe, data, members, **how: prices.append(members.price) or train(recipe, data, members, **how),
+    )
+    with_constants = np.column_stack((X, np.ones((len(X), 4))))
+    HideSeekClassifier(**QUICK, penalty=0.8).fit(with_constants, y)
+    HideSeekClassifier(**QUICK, penalty=0.8, n_members=2, column_fraction=0.5).fit(X, y)
+    np.testing.assert_allclose(prices[0], [0.1])
+    np.testing.assert_allclose(prices[1], [0.4, 0.4])
+
+
 def test_all_bad_parameters_are_reported_at_once(switch):
     model = HideSeekClassifier(
         "blanced", threshold=1.0, n_members=0, device="cud", penalty=-1, class_weight="balance", hidden_layers=(0,)
@@ -137,10 +156,12 @@ def test_selected_is_what_is_shown_more_than_the_threshold(switch, model):
 
 def test_threshold_and_draws_can_be_changed_after_the_fit(switch, model):
     X, _ = switch
-    other = clone(model).set_params(threshold=0.0, prediction_draws=1)
-    other._ensemble, other.classes_, other.n_features_in_ = model._ensemble, model.classes_, 4
+    other = deepcopy(model).set_params(threshold=0.0, prediction_draws=1)
     assert other.select(X).all()
     assert np.abs(other.predict_proba(X) - model.predict_proba(X)).max() > 0
+    for name, value in (("prediction_draws", 1000), ("prediction_draws", 0), ("threshold", 7)):
+        with pytest.raises(InputError, match=name):
+            deepcopy(model).set_params(**{name: value}).predict_proba(X)
 
 
 # -- same seed, same answer ---------------------------------------------------------------------------------------
@@ -164,9 +185,10 @@ def test_the_first_members_of_a_larger_ensemble_are_the_smaller_one(switch):
 
 def test_the_global_generators_are_left_alone(switch):
     np.random.seed(0)
-    before = np.random.get_state()[1].copy()
+    before, torch_before = np.random.get_state()[1].copy(), torch.get_rng_state()
     HideSeekClassifier(**QUICK).fit(*switch)
     assert (np.random.get_state()[1] == before).all()
+    assert torch.equal(torch.get_rng_state(), torch_before)
 
 
 # -- tables as they come ------------------------------------------------------------------------------------------
@@ -234,12 +256,34 @@ def test_sample_weight_and_class_weight_move_the_prediction(switch):
     np.testing.assert_allclose(weighted.predict_proba(X), by_class.predict_proba(X), atol=1e-5)
 
 
-def test_rows_of_weight_zero_are_left_out(switch):
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_rows_of_weight_zero_are_left_out(switch, cls):
     X, y = switch
     weight = np.where(np.arange(len(X)) < 1000, 1.0, 0.0)
-    masked = HideSeekClassifier(**QUICK).fit(X, y, sample_weight=weight)
-    alone = HideSeekClassifier(**QUICK).fit(X[:1000], y[:1000], sample_weight=weight[:1000])
+    misleading = np.where(weight > 0, y, 10**9)
+    masked = cls(**QUICK).fit(X, misleading, sample_weight=weight)
+    alone = cls(**QUICK).fit(X[:1000], y[:1000], sample_weight=weight[:1000])
     np.testing.assert_array_equal(masked.explain(X).importance, alone.explain(X).importance)
+    np.testing.assert_array_equal(masked.predict(X), alone.predict(X))
+
+
+def test_only_the_ratio_of_weights_counts(switch):
+    X, y = switch
+    weight = 1.0 + np.arange(len(X)) % 3
+    plain = HideSeekClassifier(**QUICK).fit(X, y, sample_weight=weight).history_["loss"]
+    for factor in (100.0, 1e307):
+        scaled = HideSeekClassifier(**QUICK).fit(X, y, sample_weight=weight * factor)
+        np.testing.assert_allclose(scaled.history_["loss"], plain, rtol=1e-4)
+
+
+def test_weights_that_cannot_be_used_are_refused(switch):
+    X, y = switch
+    weight = np.ones(len(X))
+    for class_weight in ({0: 1, 1: -1}, {0: 1, 1: np.nan}, {0: "a"}, [1, 2]):
+        with pytest.raises(InputError, match=r"class_weight.*at least 0"):
+            HideSeekClassifier(**QUICK, class_weight=class_weight).fit(X, y)
+    with pytest.raises(InputError, match="one class"):
+        HideSeekClassifier(**QUICK).fit(X, y, sample_weight=(y == 0) * 1.0)
     for useless in (np.zeros(len(X)), np.eye(len(X))[0], -weight, weight[:5]):
         with pytest.raises(InputError, match="sample_weight"):
             HideSeekClassifier(**QUICK).fit(X, y, sample_weight=useless)
@@ -267,6 +311,14 @@ def test_history_has_losses_masks_and_penalty(switch):
     assert "validation_loss" not in HideSeekClassifier(**QUICK).fit(*switch).history_
 
 
+def test_held_out_rows_are_a_share_of_each_class(switch):
+    rare = (np.arange(2000) % 100 == 0).astype(np.int64)
+    kept, out = HideSeekClassifier(validation_fraction=0.25)._held_out(rare, seed=0)
+    assert len(out) == 500
+    assert rare[out].sum() == 5
+    assert sorted([*kept, *out]) == list(range(2000))
+
+
 # -- when something is wrong --------------------------------------------------------------------------------------
 
 
@@ -287,13 +339,30 @@ def test_columns_that_are_not_numbers_are_named():
         HideSeekClassifier(**QUICK).fit(frame, [0, 1])
 
 
+def test_tables_that_are_no_tables_are_refused(switch):
+    X, y = switch
+    frame = pd.DataFrame(X, columns=list("aabc"))
+    for table, message in (
+        (frame, "same name: a"),
+        (pd.DataFrame(X, columns=["a", 1, 2, 3]), "types int and str"),
+        (pl.DataFrame(X).lazy(), "collect"),
+        (csr_array(X), "toarray"),
+    ):
+        with pytest.raises(InputError, match=message):
+            HideSeekClassifier(**QUICK).fit(table, y)
+
+
 def test_wrong_columns_at_explain_time_are_named(switch):
     X, y = switch
     frame = pd.DataFrame(X, columns=["AGE", "SEX", "PAY", "BILL"])
     model = HideSeekClassifier(**QUICK).fit(frame, y)
-    with pytest.raises(InputError, match="now missing:\n- AGE"):
+    with pytest.raises(InputError, match=r"^X has 3 columns; this model was fitted on 4 \(missing: AGE\)"):
         model.explain(frame.drop(columns="AGE"))
-    with pytest.raises(InputError, match="X has 3 features, but HideSeekClassifier is expecting 4"):
+    with pytest.raises(InputError, match=r"^X has 4 columns; .* \(missing: AGE; not known: WAGE\)"):
+        model.explain(frame.rename(columns={"AGE": "WAGE"}))
+    with pytest.raises(InputError, match="in another order: pass X"):
+        model.explain(frame[["SEX", "AGE", "PAY", "BILL"]])
+    with pytest.raises(InputError, match=r"^X has 3 columns; this model was fitted on 4: pass the same columns"):
         HideSeekClassifier(**QUICK).fit(X, y).explain(X[:, :3])
     with pytest.raises(InputError, match="NaN"):
         model.explain(frame.mask(frame > 2))
@@ -318,7 +387,10 @@ def test_constant_columns_are_said_and_never_selected(switch):
         (np.zeros((3, 0)), [0, 1, 0], "0 feature"),
         (np.random.default_rng(0).normal(size=(4, 2)), ["a"] * 4, r"one class .*'a'.* at least two"),
         (np.random.default_rng(0).normal(size=(4, 2)), [0, 1, 0], "inconsistent"),
-        (np.random.default_rng(0).normal(size=(4, 2)) * 1e300, [0, 1, 0, 1], "too large .* x1 and x2; rescale"),
+        (np.array([[1.7e308, 0], [1.7e308, 1], [1.7e308, 2], [-1.7e308, 3]]), [0, 1, 0, 1], "too large .* x1; rescale"),
+        (np.random.default_rng(0).normal(size=(4, 2)), np.array([1, None, 0, 1], dtype=object), "1 missing labels"),
+        (np.random.default_rng(0).normal(size=(4, 2)), np.array([1, "a", 0, 1], dtype=object), "types int and str"),
+        (np.random.default_rng(0).normal(size=(4, 2)), [0.1, 0.2, 0.3, 0.45], "continuous.*HideSeekRegressor"),
     ],
 )
 def test_tables_that_cannot_be_learned_from(X, y, message):
@@ -326,10 +398,12 @@ def test_tables_that_cannot_be_learned_from(X, y, message):
         HideSeekClassifier(**QUICK).fit(X, y)
 
 
-def test_large_values_are_fine(switch):
+@pytest.mark.parametrize("factor", [1e300, 1e-300])
+def test_the_unit_of_a_column_does_not_matter(switch, factor):
     X, y = switch
-    huge = HideSeekClassifier(**QUICK).fit(X * 1e100, y).explain(X * 1e100)
-    np.testing.assert_allclose(huge.importance, HideSeekClassifier(**QUICK).fit(X, y).explain(X).importance, atol=1e-4)
+    expected = HideSeekClassifier(**QUICK).fit(X, y).explain(X).importance
+    scaled = HideSeekClassifier(**QUICK).fit(X * factor, y).explain(X * factor).importance
+    np.testing.assert_allclose(scaled, expected, atol=1e-4)
 
 
 def test_a_value_beyond_all_measure_gets_an_answer(switch, model):
@@ -348,9 +422,9 @@ def test_an_explanation_keeps_to_its_own_fit(switch):
 
 def test_collapsed_and_saturated_masks_are_said(switch):
     X, y = switch
-    with pytest.warns(MaskWarning, match=r"collapsed.*penalty is 40"):
+    with pytest.warns(MaskWarning, match=r"collapsed.*penalty is 40: try penalty=4 "):
         HideSeekClassifier("fast", penalty=40, random_state=0).fit(X, y)
-    with pytest.warns(MaskWarning, match=r"saturated.*three times"):
+    with pytest.warns(MaskWarning, match=r"saturated.*penalty is 0: try penalty=0.11"):
         HideSeekClassifier("fast", penalty=0, learning_rate=1e-2, random_state=0).fit(X, X.sum(axis=1) > 0)
 
 

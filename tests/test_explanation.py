@@ -56,6 +56,14 @@ def test_indexing_by_row_and_by_feature(explanation):
     assert part.prediction.tolist() == ["yes"], "predictions come from the whole row"
     assert explanation[:, 1:].feature_names == ("pay", "sex")
     assert explanation[[1, 0]].row_labels.tolist() == ["ben", "anna"]
+    assert explanation["age", "sex"].feature_names == ("age", "sex")
+    assert explanation[:, np.array(["sex"])].feature_names == ("sex",)
+    assert explanation[[]].shape == (0, 3)
+    for key in (1.7, True, (0, 1, 2)):
+        with pytest.raises(IndexError, match=r"picked by|two axes"):
+            explanation[key]
+    with pytest.raises(TypeError):
+        explanation.describe("age")
     with pytest.raises(KeyError, match="'wage'"):
         explanation["wage"]
     with pytest.raises(IndexError, match="row 2"):
@@ -79,6 +87,19 @@ def test_predictions_are_made_when_asked_for_and_once():
     assert Explanation([[1.0]], [[True]]).prediction is None
 
 
+def test_values_are_written_as_by_hand():
+    explanation = Explanation([[1.0, 0.9, 0.8]], [[True] * 3], data=[[120000.0, -1.23456789, 1e20]])
+    assert "x1 = 120,000 (1.00), x2 = -1.235 (0.90) and x3 = 1e+20 (0.80)" in explanation.describe(0)
+
+
+@pytest.mark.parametrize("labels", [[7, 8], ["a", "b"], [7, "b"], np.array([7, 8], dtype=object)])
+def test_row_labels_come_back_as_they_were(labels, tmp_path):
+    labels = np.array(labels, dtype=object)
+    Explanation([[1.0], [1.0]], [[True], [True]], row_labels=labels).save(tmp_path / "e.npz")
+    expected = labels.tolist() if len({type(label) for label in labels}) == 1 else [str(label) for label in labels]
+    assert Explanation.load(tmp_path / "e.npz").row_labels.tolist() == expected
+
+
 def test_a_round_trip_keeps_everything(explanation, tmp_path):
     path = tmp_path / "explanation.npz"
     explanation.save(path)
@@ -100,6 +121,9 @@ def test_broken_and_foreign_files_are_refused(explanation, tmp_path):
     np.savez(path, importance=np.ones(3))
     with pytest.raises(FileFormatError, match="format 0"):
         Explanation.load(path)
+    np.savez(path, format=1)
+    with pytest.raises(FileFormatError, match="lacks feature_names, importance"):
+        Explanation.load(path)
     np.savez(path, importance=np.array([object()]))
     with pytest.raises(FileFormatError):
         Explanation.load(path)
@@ -112,7 +136,7 @@ def test_shapes_that_do_not_fit_are_refused():
         Explanation([[1.0, 2.0]], [[True]])
     with pytest.raises(InputError, match="feature_names has 1 entries"):
         Explanation([[1.0, 2.0]], [[True, False]], feature_names=["a"])
-    with pytest.raises(InputError, match="data has 3"):
+    with pytest.raises(InputError, match=r"data has the shape \(3, 1\)"):
         Explanation([[1.0]], [[True]], data=np.ones((3, 1)))
 
 

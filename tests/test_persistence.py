@@ -58,6 +58,30 @@ def test_names_and_regression_survive(switch, tmp_path):
         again.predict(frame.drop(columns="a"))
 
 
+def test_numbers_of_numpy_and_dates_can_be_saved(switch, tmp_path):
+    X, y = switch
+    path = tmp_path / "model.safetensors"
+    days = np.array(["2024-01-01", "2025-01-01"], dtype="M8[D]")
+    model = HideSeekClassifier(
+        "fast", steps=np.int64(5), hidden_layers=tuple(np.array([8, 4])), penalty=np.float32(0.5)
+    )
+    model.fit(X, days[y]).save(path)
+    again = hideseek.load(path)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert again.get_params()["hidden_layers"] == (8, 4)
+
+
+def test_what_cannot_be_loaded_again_is_not_saved(switch, tmp_path):
+    class Mine(HideSeekClassifier):
+        pass
+
+    with pytest.raises(hideseek.InputError, match="a Mine cannot be saved"):
+        Mine(**QUICK).fit(*switch).save(tmp_path / "model.safetensors")
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        HideSeekClassifier(**QUICK).fit(*switch).save(tmp_path / "none" / "model.safetensors")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_file_is_small(model, tmp_path):
     model.save(tmp_path / "model.safetensors")
     assert (tmp_path / "model.safetensors").stat().st_size < 100_000
@@ -82,6 +106,10 @@ def test_foreign_newer_and_missing_files_are_refused(tmp_path):
     save_file({"weight": np.ones(3)}, path, {"hideseek": json.dumps(header)})
     with pytest.raises(FileFormatError, match=r"written by hideseek 9\.0.*upgrade"):
         hideseek.load(path)
+    for text in ("{", "{}", json.dumps(header | {"format": 1, "description": {}})):
+        save_file({"weight": np.ones(3)}, path, {"hideseek": text})
+        with pytest.raises(FileFormatError, match="damaged"):
+            hideseek.load(path)
     header |= {"format": 1, "class": "Surprise"}
     save_file({"weight": np.ones(3)}, path, {"hideseek": json.dumps(header)})
     with pytest.raises(FileFormatError, match="'Surprise'"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import operator
 import os
 import zipfile
 from collections.abc import Callable, Sequence
@@ -78,10 +79,11 @@ class Explanation:
         for name, size, expected in (
             ("feature_names", len(self.feature_names), n_features),
             ("row_labels", len(self.row_labels), n_rows),
-            ("data", n_rows if self.data is None else len(self.data), n_rows),
         ):
             if size != expected:
                 raise InputError(f"{name} has {size} entries; importance is {n_rows} rows by {n_features} features")
+        if self.data is not None and self.data.shape != self.importance.shape:
+            raise InputError(f"data has the shape {self.data.shape}; importance has {self.importance.shape}")
 
     # -- what was found -----------------------------------------------------------------------------------------
 
@@ -122,12 +124,12 @@ class Explanation:
 
         Rows are positions, slices, lists or boolean arrays; features likewise, or names.
         """
-        if isinstance(key, tuple):
+        if isinstance(key, tuple) and not _are_names(key):
+            if len(key) != 2:
+                raise IndexError(f"an explanation has two axes, rows and features; {len(key)} indices came")
             rows, features = key
-        elif isinstance(key, str) or (isinstance(key, list) and key and isinstance(key[0], str)):
-            rows, features = slice(None), key
         else:
-            rows, features = key, slice(None)
+            rows, features = (slice(None), key) if _are_names(key) else (key, slice(None))
         i = self._positions(rows, len(self), "row")
         j = self._positions(self._by_name(features), len(self.feature_names), "feature")
         part = Explanation(
@@ -147,14 +149,13 @@ class Explanation:
         return part
 
     def _by_name(self, features: Any) -> Any:
-        if isinstance(features, str):
-            features = [features]
-        if not (isinstance(features, list) and any(isinstance(name, str) for name in features)):
+        if not _are_names(features):
             return features
-        unknown = [name for name in features if name not in self.feature_names]
+        names = [features] if isinstance(features, str) else [str(name) for name in features]
+        unknown = [name for name in names if name not in self.feature_names]
         if unknown:
             raise KeyError(f"no feature named {listed(map(repr, unknown), last='or')}")
-        return [self.feature_names.index(name) for name in features]
+        return [self.feature_names.index(name) for name in names]
 
     @staticmethod
     def _positions(key: Any, size: int, what: str) -> Any:
@@ -162,16 +163,19 @@ class Explanation:
         if isinstance(key, slice):
             return key
         if np.ndim(key) == 0:
+            if isinstance(key, bool | np.bool_) or not hasattr(key, "__index__"):
+                raise IndexError(f"{what}s are picked by position, slice, list or boolean array; {key!r} came")
             if not -size <= int(key) < size:
                 raise IndexError(f"{what} {int(key)} of an explanation with {size} {what}s")
             return [int(key)]
-        return np.asarray(key)
+        positions = np.asarray(key)
+        return positions if positions.size else positions.astype(int)
 
     # -- for people ---------------------------------------------------------------------------------------------
 
     def describe(self, row: int) -> str:
         """One sentence on the row at this position: the prediction, and what decided, most important first."""
-        one = self[row]
+        one = self[operator.index(row)]
         chosen = [j for j in np.argsort(-one.importance[0], kind="stable") if one.selected[0, j]]
         parts = []
         for j in chosen:
@@ -277,12 +281,15 @@ class Explanation:
             with np.load(path, allow_pickle=False) as file:
                 arrays = dict(file)
             version = int(arrays.get("format", 0))
+            missing = {"importance", "selected", "feature_names", "row_labels", "importance_kind"} - set(arrays)
         except (zipfile.BadZipFile, ValueError, EOFError, TypeError) as error:
             raise FileFormatError(f"{os.fspath(path)!r} is not a whole explanation file: save it again") from error
         if version < 1 or version > _FORMAT:
             raise FileFormatError(
                 f"{os.fspath(path)!r} has explanation format {version}; this hideseek reads format {_FORMAT}"
             )
+        if missing:
+            raise FileFormatError(f"{os.fspath(path)!r} lacks {listed(sorted(missing))}: save the explanation again")
         explanation = cls(
             arrays["importance"],
             arrays["selected"],
@@ -297,11 +304,25 @@ class Explanation:
         return explanation
 
 
+def _are_names(key: Any) -> bool:
+    """One name, or a list, tuple, array or index of names."""
+    parts = key.tolist() if hasattr(key, "tolist") else key
+    return isinstance(key, str) or (
+        isinstance(parts, list | tuple) and len(parts) > 0 and all(isinstance(part, str) for part in parts)
+    )
+
+
 def _short(value: Any) -> str:
     """A value as one would write it by hand."""
-    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
+    if not isinstance(value, float | np.floating):
+        return str(value)
+    number = float(value)
+    return f"{number:,.0f}" if 1e4 <= abs(number) < 1e15 else f"{number:.4g}"
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
-    """Python objects become their text, which needs no pickle."""
-    return values.astype(str) if values.dtype == object else values
+    """Python objects become an array of their one type, or else their text: neither needs pickle."""
+    if values.dtype != object:
+        return values
+    typed = np.array(values.tolist())
+    return values.astype(str) if typed.dtype == object or len({type(value) for value in values}) > 1 else typed

@@ -15,8 +15,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
 from hideseek._version import __version__
-from hideseek.errors import FileFormatError
+from hideseek.errors import FileFormatError, InputError
 from hideseek.files import write_atomically
+from hideseek.validation import listed
 
 __all__ = ["Arrays", "Description", "labels_from_json", "labels_to_json", "load", "save"]
 
@@ -37,9 +38,13 @@ def save(path: str | os.PathLike[str], model: object, arrays: Arrays, descriptio
         "class": type(model).__name__,
         "description": description,
     }
-    content = to_bytes(
-        {name: np.ascontiguousarray(array) for name, array in arrays.items()}, {_KEY: json.dumps(header)}
-    )
+    if header["class"] not in _ROOMS:
+        raise InputError(f"a {header['class']} cannot be saved: only {listed(_ROOMS)} can be loaded again")
+    try:
+        text = json.dumps(header, default=lambda value: value.item())  # numbers of numpy
+    except (AttributeError, TypeError, ValueError) as error:
+        raise InputError(f"a parameter or label cannot be written as JSON: {error}") from error
+    content = to_bytes({name: np.ascontiguousarray(array) for name, array in arrays.items()}, {_KEY: text})
     write_atomically(path, content)
 
 
@@ -75,22 +80,34 @@ def load(path: str | os.PathLike[str]) -> Any:
         ) from error
     if _KEY not in metadata:
         raise FileFormatError(f"{os.fspath(path)!r} was not written by hideseek: it holds no hideseek description")
-    header = json.loads(metadata[_KEY])
+    try:
+        return _restored(json.loads(metadata[_KEY]), arrays)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, FileFormatError):
+            raise FileFormatError(f"{os.fspath(path)!r} {error}") from None
+        raise FileFormatError(f"{os.fspath(path)!r} is damaged ({error!r}): save the model again") from error
+
+
+def _restored(header: dict[str, Any], arrays: Arrays) -> Any:
     if header["format"] > FORMAT_VERSION:
         raise FileFormatError(
-            f"{os.fspath(path)!r} has format {header['format']}, written by hideseek {header['library']}; "
+            f"has format {header['format']}, written by hideseek {header['library']}; "
             f"this is {__version__}, which reads up to format {FORMAT_VERSION}: upgrade hideseek"
         )
     if header["class"] not in _ROOMS:
-        raise FileFormatError(f"{os.fspath(path)!r} holds a {header['class']!r}, which this hideseek does not know")
+        raise FileFormatError(f"holds a {header['class']!r}, which this hideseek does not know")
     return getattr(import_module(_ROOMS[header["class"]]), header["class"])._restore(arrays, header["description"])
 
 
 def labels_to_json(labels: NDArray[Any]) -> dict[str, Any]:
     """Class labels or names of any plain kind, with what is needed to make them again."""
-    return {"dtype": labels.dtype.str, "values": labels.tolist()}
+    values = labels.view(np.int64) if labels.dtype.kind in "mM" else labels
+    return {"dtype": labels.dtype.str, "values": values.tolist()}
 
 
 def labels_from_json(description: Mapping[str, Any]) -> NDArray[Any]:
     """The labels that ``labels_to_json`` described."""
-    return np.array(description["values"], dtype=np.dtype(description["dtype"]))
+    dtype = np.dtype(description["dtype"])
+    if dtype.kind in "mM":
+        return np.array(description["values"], dtype=np.int64).view(dtype)
+    return np.array(description["values"], dtype=dtype)

@@ -11,6 +11,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from narwhals.exceptions import NarwhalsError
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 from sklearn.utils.validation import validate_data
@@ -65,7 +66,10 @@ def integer(low: int, high: int | None = None) -> Rule:
     return Rule(
         span,
         lambda value: (
-            isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= (high or int(value))
+            isinstance(value, Integral)
+            and not isinstance(value, bool)
+            and low <= int(value)
+            and (high is None or int(value) <= high)
         ),
     )
 
@@ -94,7 +98,7 @@ def check_parameters(owner: str, parameters: Mapping[str, object], rules: Mappin
         if rule.accepts(value):
             continue
         close = get_close_matches(value, rule.choices, n=1) if isinstance(value, str) else []
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = f"; did you mean {close[0]!r}?" if close and close[0] != value else ""
         problems.append(f"{name}={value!r}: expected {rule.expected}{hint}")
     if problems:
         count = "a parameter" if len(problems) == 1 else f"{len(problems)} parameters"
@@ -114,19 +118,34 @@ def check_training_table(estimator: Any, X: Any, y: Any) -> tuple[NDArray[np.flo
     return table, column
 
 
-def _checked(estimator: Any, X: Any, **how: Any) -> Any:
-    _check_columns(X)
+def _checked(estimator: Any, X: Any, *, reset: bool, **how: Any) -> Any:
     try:
-        checked = validate_data(estimator, X, dtype=[np.float64, np.float32], ensure_all_finite=False, **how)
-    except ValueError as error:
-        raise InputError(str(error)) from error
+        _check_columns(X)
+        checked = validate_data(
+            estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False, **how
+        )
+    except InputError:
+        raise
+    except (ValueError, NarwhalsError) as error:
+        raise InputError(str(error) if reset else f"{_difference(estimator, X)}{error}") from error
     table = checked[0] if isinstance(checked, tuple) else checked
     check_finite(table, getattr(estimator, "feature_names_in_", None))
     return checked
 
 
 def _check_columns(X: Any) -> None:
-    """Frames: every column numeric, every name once."""
+    """Dense and collected; in frames every column numeric and every name a different one, of one type."""
+    if hasattr(X, "collect"):
+        raise InputError("X is a lazy frame; pass X.collect()")
+    if hasattr(X, "toarray"):
+        raise InputError("X is sparse, and dense data is required; pass X.toarray()")
+    kinds = sorted({type(name).__name__ for name in getattr(X, "columns", ())})
+    if len(kinds) > 1 and "str" in kinds:
+        raise InputError(f"X has column names of the types {listed(kinds)}; make them all strings")
+    names = [str(name) for name in getattr(X, "columns", ())]
+    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    if twice:
+        raise InputError(f"X has columns of the same name: {some(twice)}; rename or drop all but one of each")
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         return
@@ -140,14 +159,33 @@ def _check_columns(X: Any) -> None:
         )
 
 
+def _difference(estimator: Any, X: Any) -> str:
+    """What sets the columns of X apart from those of the fit, before the details."""
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    fitted = getattr(estimator, "feature_names_in_", None)
+    names = [str(name) for name in getattr(X, "columns", ())]
+    if len(shape) != 2 or (fitted is None and shape[1] == estimator.n_features_in_):
+        return ""
+    text = f"X has {shape[1]} columns; this model was fitted on {estimator.n_features_in_}"
+    if fitted is None or not names:
+        return f"{text}: pass the same columns. "
+    missing = [name for name in fitted if name not in names]
+    extra = [name for name in names if name not in fitted]
+    if not missing and not extra:
+        return "X has the columns of the fit in another order: pass X[model.feature_names_in_]. "
+    parts = [f"{what}: {some(which)}" for what, which in (("missing", missing), ("not known", extra)) if which]
+    return f"{text} ({'; '.join(parts)}). "
+
+
 def check_finite(X: NDArray[np.floating], names: Iterable[str] | None = None) -> None:
     """Raise an InputError that names the columns with NaN or infinite values."""
     missing = np.zeros(X.shape[1], dtype=int)
     infinite = np.zeros(X.shape[1], dtype=int)
     for rows in row_blocks(*X.shape):
         block = X[rows]
-        if np.isfinite(block.sum()):  # one pass; a sum that overflows is looked at more closely
-            continue
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(block.sum()):  # one pass; a sum that overflows is looked at more closely
+                continue
         missing += np.isnan(block).sum(axis=0)
         infinite += np.isinf(block).sum(axis=0)
     titles = [f"column {j}" for j in range(X.shape[1])] if names is None else [repr(str(name)) for name in names]

@@ -86,6 +86,7 @@ def test_the_pool_is_bounded_and_drawn_column_by_column(raw):
     for j in range(5):
         assert set(pool[:, j].tolist()) <= set(X[:, j].tolist())
     assert not any((X == row).all(dim=1).any() for row in pool)
+    assert not torch.equal(pool, draw_pool(1, X))
 
 
 def test_scaler_centres_scales_and_silences_constants():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,15 +27,30 @@ def resolve_device(device: str | torch.device) -> torch.device:
     return torch.device(device)
 
 
+_lock = threading.Lock()
+_inside = 0
+_before = 0
+
+
 @contextmanager
 def _one_thread() -> Iterator[int]:
-    """One thread per operation; gives the number of threads the caller had set, and puts it back afterwards."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
+    """One thread per operation; gives the number of threads the caller had set, and puts it back afterwards.
+
+    The setting belongs to the process, so of several callers at once the first in saves it and the last out restores.
+    """
+    global _inside, _before
+    with _lock:
+        if _inside == 0:
+            _before = torch.get_num_threads()
+            torch.set_num_threads(1)
+        _inside += 1
     try:
-        yield before
+        yield _before
     finally:
-        torch.set_num_threads(before)
+        with _lock:
+            _inside -= 1
+            if _inside == 0:
+                torch.set_num_threads(_before)
 
 
 def training_threads(device: torch.device, rows_per_step: int) -> AbstractContextManager[object]:

@@ -17,7 +17,17 @@ from torch import Tensor
 
 from hideseek.errors import InputError
 
-__all__ = ["Stream", "draw_columns", "integers", "member_seeds", "step_keys", "uniform", "words"]
+__all__ = [
+    "Stream",
+    "columns_given",
+    "draw_columns",
+    "integers",
+    "member_seeds",
+    "normal",
+    "step_keys",
+    "uniform",
+    "words",
+]
 
 _WORD = 2**32
 # Multipliers of a full-avalanche 32-bit mixer (Wellons' hash-prospector search), as signed 32-bit values.
@@ -36,6 +46,7 @@ class Stream(IntEnum):
     POOL = 6
     SPLIT = 7
     VALIDATION = 8
+    KNOCKOFF = 9
 
 
 def _mix64(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -98,13 +109,23 @@ def uniform(keys: Tensor, n_cells: int) -> Tensor:
     return (words(keys, n_cells).double() + (_WORD // 2 + 0.5)) / _WORD
 
 
+def normal(keys: Tensor, n_cells: int) -> Tensor:
+    """Standard normal numbers, float32, none further out than 6.4. Shape: ``(members, n_cells)``."""
+    return torch.special.ndtri(uniform(keys, n_cells)).float()
+
+
+def columns_given(n_columns: int, fraction: float) -> int:
+    """How many of the columns are a share of them: rounded up, whatever the last digit of the product."""
+    return int(np.ceil(round(fraction * n_columns, 9)))
+
+
 def draw_columns(seeds: NDArray[np.integer], n_columns: int, fraction: float) -> NDArray[np.bool_]:
     """The columns each member sees: ``ceil(fraction * n_columns)`` of them, without replacement.
 
     A column that no member drew is handed to one of them in place of a column that others see too, so that every
     column is seen. Shape: ``(members, n_columns)``.
     """
-    n_seen = int(np.ceil(round(fraction * n_columns, 9)))
+    n_seen = columns_given(n_columns, fraction)
     scores = uniform(step_keys(seeds, Stream.COLUMNS, 0, 1)[0], n_columns).numpy()
     seen = np.zeros(scores.shape, dtype=bool)
     np.put_along_axis(seen, np.argsort(scores, axis=1)[:, :n_seen], True, axis=1)

@@ -25,7 +25,7 @@ class HideSeek:
         row_loss: l, with its gradient.
         price: lambda_max / d of each member. Shape: ``(members,)``.
         visible: 1 where a member sees a column. Shape: ``(members, columns)``, float.
-        n_rows: Rows of the batches that ``gradient`` is called with.
+        n_rows: Rows of the batches that ``step`` is called with.
     """
 
     def __init__(self, stack: Stack, row_loss: PredictionLoss, price: Tensor, visible: Tensor, n_rows: int) -> None:

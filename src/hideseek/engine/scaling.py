@@ -39,11 +39,12 @@ class Scaler:
         low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             center = X.mean(axis=0, dtype=np.float64)
+            constant = low == high
+            reach = np.where(constant, 1.0, np.maximum(high - center, center - low))
             square = np.zeros(n_columns)
             for rows in row_blocks(n_rows, n_columns):
-                square += np.square(X[rows] - center).sum(axis=0)
-            scale = np.sqrt(square / n_rows)
-        constant = low == high
+                square += np.square((X[rows] - center) / reach).sum(axis=0)  # squares of shares do not underflow
+            scale = reach * np.sqrt(square / n_rows)
         return cls(np.where(constant, low, center), np.where(constant, 1.0, scale), constant)
 
     def transform(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
@@ -51,8 +52,9 @@ class Scaler:
 
         A value further out than ``_FARTHEST`` deviations counts as that far, so that no arithmetic overflows later.
         """
-        scaled = X - self.center
-        scaled /= self.scale
+        with np.errstate(over="ignore"):
+            scaled = X - self.center
+            scaled /= self.scale
         scaled[:, self.constant] = 0.0
         np.clip(scaled, -_FARTHEST, _FARTHEST, out=scaled)
         return scaled.astype(np.float32)

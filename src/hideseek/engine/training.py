@@ -135,20 +135,25 @@ class _Recorder:
         if step not in self._ends:
             return
         mean = self._sums / (step - self._last)
+        if mean.device.type == "cpu":  # elsewhere a look would make the device wait
+            self._check(step, mean)
         self._records.append((step, share, mean, self._validation_loss(step)))
         self._sums, self._last = None, step
         if self._on_progress is not None:
             self._on_progress(step, share, *mean.mean(dim=1).tolist())
 
-    def history(self) -> History:
-        steps, shares, means, validation = zip(*self._records, strict=True)
-        values = torch.stack(means).cpu().numpy()
-        broken = np.argwhere(~np.isfinite(values[:, 0]))
+    def _check(self, step: int, mean: Tensor) -> None:
+        broken = torch.nonzero(~torch.isfinite(mean[0]))
         if len(broken):
-            record, member = broken[0]
             raise TrainingError(
-                f"the loss of member {member} is no longer finite at step {steps[record]} of {steps[-1]}; "
+                f"the loss of member {int(broken[0])} is no longer finite at step {step} of {max(self._ends)}; "
                 "lower learning_rate, or look for extreme values in X and y"
             )
+
+    def history(self) -> History:
+        steps, shares, means, validation = zip(*self._records, strict=True)
+        for step, mean in zip(steps, means, strict=True):
+            self._check(step, mean)
+        values = torch.stack(means).cpu().numpy()
         held_out = None if validation[0] is None else torch.stack(validation).cpu().numpy()
         return History(np.array(steps), np.array(shares), values[:, 0], values[:, 1], held_out)

@@ -18,14 +18,14 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from hideseek import persistence
 from hideseek.engine.device import resolve_device
-from hideseek.engine.draws import draw_columns, member_seeds
+from hideseek.engine.draws import columns_given, draw_columns, member_seeds
 from hideseek.engine.ensemble import Ensemble, draw_pool
 from hideseek.engine.recipe import PRICE_PER_FEATURE, Recipe
 from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Data, History, Members
 from hideseek.engine.training import train
 from hideseek.errors import HideSeekWarning, InputError, MaskWarning
-from hideseek.estimators._parameters import RULES, resolve_recipe
+from hideseek.estimators._parameters import RULES, RULES_WHEN_ANSWERING, resolve_recipe
 from hideseek.estimators._state import parameters_from, restore_state, state_of
 from hideseek.explanation import Explanation
 from hideseek.frames import frame_library, row_labels
@@ -36,6 +36,7 @@ __all__ = ["BaseHideSeek"]
 
 _ROWS_LOOKED_AT = 2000
 _WORTH_A_WARNING = 0.99
+_SHOWN = 0.5
 
 
 class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -141,10 +142,12 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
 
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         table, y = check_training_table(self, X, y)
-        target, n_outputs = self._encode_target(y)
         weight = self._row_weight(y, sample_weight, table)
         if weight is not None:
-            table, target, weight = _rows_that_count(table, target, weight)
+            table, y, weight = table[weight > 0], y[weight > 0], weight[weight > 0]
+            if len(table) < 2:
+                raise InputError("fewer than two rows have a positive weight; mend sample_weight or class_weight")
+        target, n_outputs = self._encode_target(y)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         device = resolve_device(self.device)
         held_out = None
@@ -155,9 +158,11 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         recipe = resolve_recipe(self.get_params(deep=False), len(table))
         scaler = self._scaler(table)
         data = _as_data(scaler, table, target, weight)
+        # The paper's mean of the mask runs over all columns a member is given, the constant ones included.
+        n_given = columns_given(table.shape[1], recipe.column_fraction)
+        self.penalty_ = float(PRICE_PER_FEATURE * n_given if self.penalty is None else self.penalty)
         members = self._members(recipe, seed, ~scaler.constant)
-        penalty = float(members.price.max() * members.visible.sum(axis=1).max())
-        with training_progress(self.verbose, recipe.steps, penalty) as on_progress:
+        with training_progress(self.verbose, recipe.steps, self.penalty_) as on_progress:
             stack, history = train(
                 recipe,
                 data,
@@ -172,8 +177,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             stack, torch.from_numpy(members.visible).to(device), draw_pool(seed, data.X[0]).to(device), scaler
         )
         self.recipe_ = recipe
-        self.penalty_ = penalty
-        self.history_ = self._history(history, members)
+        self.history_ = self._history(history, n_given)
         self._warn_of_odd_masks(table)
 
     def _held_out(self, target: NDArray[Any], seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -206,38 +210,35 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         visible = np.tile(varies, (recipe.n_members, 1))
         if recipe.column_fraction < 1:
             visible[:, varies] = draw_columns(seeds, int(varies.sum()), recipe.column_fraction)
-        seen = visible.sum(axis=1)
-        price = np.full(len(seeds), PRICE_PER_FEATURE) if self.penalty is None else float(self.penalty) / seen
+        price = np.full(len(seeds), self.penalty_ / columns_given(len(varies), recipe.column_fraction))
         return Members(seeds, price, visible, np.zeros(len(seeds), dtype=np.int64))
 
-    def _history(self, history: History, members: Members) -> dict[str, NDArray[Any]]:
-        seen = members.visible.sum(axis=1)
-        columns = {
+    def _history(self, history: History, n_given: int) -> dict[str, NDArray[Any]]:
+        penalty, mean_mask = history.anneal * self.penalty_, history.mask_sum / n_given
+        columns: dict[str, NDArray[Any]] = {
             "step": history.step,
-            "penalty": history.anneal * self.penalty_,
+            "penalty": penalty,
             "prediction_loss": history.prediction_loss,
-            "loss": history.prediction_loss + history.anneal[:, None] * members.price * history.mask_sum,
-            "mean_mask": history.mask_sum / seen,
+            "loss": history.prediction_loss + penalty[:, None] * mean_mask,
+            "mean_mask": mean_mask,
         }
         if history.validation_loss is not None:
             columns["validation_loss"] = history.validation_loss
         return columns
 
     def _warn_of_odd_masks(self, table: NDArray[np.floating]) -> None:
-        step = max(1, len(table) // _ROWS_LOOKED_AT)
-        n_selected = (self._ensemble.masks(table[::step]) > self.threshold).sum(axis=1)
+        masks = self._ensemble.masks(table[:: max(1, len(table) // _ROWS_LOOKED_AT)])
+        n_shown = (masks > _SHOWN).sum(axis=1)
         n_columns = int(self._ensemble.visible.any(dim=0).sum())
-        advice = f"the penalty is {self.penalty_:.3g} ({self.penalty_ / n_columns:.3g} per feature)"
-        if (n_selected == 0).mean() >= _WORTH_A_WARNING:
-            message = f"the masks collapsed: no feature is selected in nearly every row; {advice}: try a tenth of it, "
-            message += "a longer fit, or ask whether X can predict y at all"
-        elif n_columns > 1 and (n_selected == n_columns).mean() >= _WORTH_A_WARNING:
-            message = (
-                f"the masks saturated: every feature is selected in nearly every row; {advice}: try three times it"
-            )
+        if (n_shown == 0).mean() >= _WORTH_A_WARNING:
+            problem = "collapsed: no feature is shown in nearly every row"
+            advice = f"try penalty={self.penalty_ / 10:.2g} or a longer fit, or ask whether X can predict y at all"
+        elif n_columns > 1 and (n_shown == n_columns).mean() >= _WORTH_A_WARNING:
+            problem = "saturated: every feature is shown in nearly every row"
+            advice = f"try penalty={max(3 * self.penalty_, PRICE_PER_FEATURE * n_columns):.2g}"
         else:
             return
-        warnings.warn(message, MaskWarning, stacklevel=4)
+        warnings.warn(f"the masks {problem}; penalty is {self.penalty_:.3g}: {advice}", MaskWarning, stacklevel=4)
 
     def _forget(self) -> None:
         """Drop everything that a fit learned."""
@@ -255,6 +256,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
 
     def _table(self, X: Any) -> NDArray[np.floating]:
         check_is_fitted(self)
+        check_parameters(type(self).__name__, self.get_params(deep=False), RULES_WHEN_ANSWERING)
         return check_table(self, X)
 
     def explain(self, X: Any) -> Explanation:
@@ -306,18 +308,11 @@ def _as_data(
     scaler: Scaler, table: NDArray[np.floating], target: NDArray[Any], weight: NDArray[np.float64] | None
 ) -> Data:
     """One table as the engine takes it."""
+    if weight is not None:
+        weight = weight / weight.max()  # first, or the mean of huge weights is infinite
+        weight /= weight.mean()
     return Data(
         torch.from_numpy(scaler.transform(table))[None],
         torch.from_numpy(target)[None],
         None if weight is None else torch.from_numpy(weight.astype(np.float32))[None],
     )
-
-
-def _rows_that_count(
-    table: NDArray[np.floating], target: NDArray[Any], weight: NDArray[np.float64]
-) -> tuple[NDArray[np.floating], NDArray[Any], NDArray[np.float64]]:
-    """The rows of positive weight, their weights scaled to mean one."""
-    rows = weight > 0
-    if rows.sum() < 2:
-        raise InputError("fewer than two rows have a positive weight; give more rows a positive sample_weight")
-    return table[rows], target[rows], weight[rows] / weight[rows].mean()

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from hideseek import persistence
 from hideseek.errors import InputError
 from hideseek.estimators._base import BaseHideSeek
-from hideseek.validation import Rule, choice
+from hideseek.validation import Rule, choice, listed
 
 __all__ = ["HideSeekClassifier"]
 
@@ -130,14 +132,11 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         return self.classes_[probability.argmax(axis=1)], probability.max(axis=1, initial=0.0)
 
     def _rules(self) -> dict[str, Rule]:
-        mapping = Rule("a mapping from label to weight", lambda value: isinstance(value, Mapping))
+        mapping = Rule("a dict from label to a finite weight of at least 0", _is_class_weight)
         return {**super()._rules(), "class_weight": (mapping | choice("balanced")).or_none()}
 
     def _encode_target(self, y: NDArray[Any]) -> tuple[NDArray[Any], int]:
-        try:
-            check_classification_targets(y)
-        except ValueError as error:
-            raise InputError(f"{error} For such a target use HideSeekRegressor.") from error
+        y = _labels(y)
         self.classes_, number = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError(f"y has one class ({self.classes_[0]!r}); a classifier needs at least two classes")
@@ -160,3 +159,29 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
 
     def _set_target_state(self, state: dict[str, Any]) -> None:
         self.classes_ = persistence.labels_from_json(state["classes"])
+
+
+def _is_class_weight(value: Any) -> bool:
+    return isinstance(value, dict) and all(_is_weight(weight) for weight in value.values())
+
+
+def _is_weight(value: Any) -> bool:
+    return isinstance(value, Real) and isfinite(value) and float(value) >= 0
+
+
+def _labels(y: NDArray[Any]) -> NDArray[Any]:
+    """Labels that can be sorted: objects of one kind become an array of that kind."""
+    if y.dtype == object:
+        n_missing = sum(label is None or label != label for label in y)
+        if n_missing:
+            raise InputError(f"y has {n_missing} missing labels; drop those rows")
+        kinds = sorted({type(label).__name__ for label in y})
+        if len(kinds) > 1:
+            raise InputError(f"y mixes labels of the types {listed(kinds)}; make them all of one type")
+        y = np.array(y.tolist())
+    if type_of_target(y) == "continuous":
+        raise InputError(
+            "Unknown label type: y is continuous, and a classifier needs classes; use HideSeekRegressor, or cut y"
+        )
+    check_classification_targets(y)
+    return y

@@ -16,7 +16,7 @@ from hideseek.engine.recipe import PRESETS, Recipe
 from hideseek.errors import InputError
 from hideseek.validation import Rule, choice, integer, number
 
-__all__ = ["RULES", "resolve_recipe"]
+__all__ = ["RULES", "RULES_WHEN_ANSWERING", "resolve_recipe"]
 
 
 def _is_widths(value: Any) -> bool:
@@ -60,6 +60,9 @@ RULES: dict[str, Rule] = {
     "device": Rule("'auto', 'cpu' or a CUDA device that is present", _is_device, ("auto", "cpu", "cuda")),
     "random_state": Rule("a whole number in [0, 2**32), None or a numpy RandomState", _is_seed),
 }
+
+RULES_WHEN_ANSWERING = {name: RULES[name] for name in ("threshold", "prediction_draws")}
+"""Parameters that may be changed after a fit."""
 
 
 def resolve_recipe(parameters: Mapping[str, Any], n_rows: int) -> Recipe:

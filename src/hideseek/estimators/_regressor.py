@@ -73,6 +73,10 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
         return output.astype(np.float64) * self._target_scale + self._target_center, None
 
     def _encode_target(self, y: NDArray[Any]) -> tuple[NDArray[Any], int]:
+        try:
+            y = y.astype(np.float64)
+        except ValueError as error:
+            raise InputError(f"y must be numbers; it has the type {y.dtype}") from error
         with np.errstate(over="ignore", invalid="ignore"):
             self._target_center, self._target_scale = float(y.mean()), float(y.std())
         if not np.isfinite([self._target_center, self._target_scale]).all():

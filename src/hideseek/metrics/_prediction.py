@@ -26,6 +26,8 @@ def auroc(y: ArrayLike, probability: ArrayLike) -> float:
     labels, scores = np.asarray(y), np.asarray(probability)
     if scores.ndim == 2 and scores.shape[1] == 2:
         scores = scores[:, 1]
+    if labels.ndim == 1 and len(np.unique(labels)) < 2:
+        raise InputError("no AUROC for y of one class; it compares rows of different classes")
     try:
         return float(roc_auc_score(labels, scores, multi_class="ovr", average="macro"))
     except ValueError as error:

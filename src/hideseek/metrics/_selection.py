@@ -134,6 +134,8 @@ def top_k(scores: ArrayLike, k: int) -> NDArray[np.bool_]:
 
 
 def _mask(name: str, values: ArrayLike) -> NDArray[np.bool_]:
+    if hasattr(values, "selected"):
+        raise InputError(f"{name} is an explanation; pass explanation.selected")
     array = np.asarray(values)
     if array.ndim != 2 or array.size == 0 or not (array.dtype == bool or np.isin(array, (0, 1)).all()):
         raise InputError(
