@@ -38,14 +38,15 @@ def run(preset: str, name: str, seed: int) -> dict[str, object]:
     seconds = time.perf_counter() - start
     scores = selection_scores(explanation.selected, test.relevant)
     area = auroc(test.y, model.predict_proba(test.X)[:, 1])
-    values = (
-        name,
-        seed,
-        *(round(v, 3) for v in (scores.tpr, scores.fdr, scores.f1)),
-        round(area, 4),
-        round(seconds, 2),
-    )
-    return dict(zip(FIELDS, values, strict=True))
+    figures = [*(round(value, 3) for value in scores), round(area, 4), round(seconds, 2)]
+    return dict(zip(FIELDS, [name, seed, *figures, hideseek.__version__, commit()], strict=True))
+
+
+@cache
+def commit() -> str:
+    """The state of the code that made a number; a plus sign says that something was changed since."""
+    command = ["git", "describe", "--always", "--dirty=+"]
+    return subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
 
 
 def published() -> dict[str, tuple[float, float]]:
