@@ -15,7 +15,6 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from rich.progress import track
 
 import hideseek
 from hideseek import HideSeekClassifier
@@ -97,6 +96,8 @@ def main() -> None:
     arguments = parser.parse_args()
     for preset in arguments.presets:
         jobs = [(name, seed) for name in NAMES for seed in range(arguments.seeds)]
+        from rich.progress import track
+
         results = [run(preset, name, seed) for name, seed in track(jobs, preset)]
         path = write(preset, results)
         report(preset, results)

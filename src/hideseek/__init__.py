@@ -49,7 +49,7 @@ _ROOMS = {
 }
 
 
-_SUBPACKAGES = ("datasets", "metrics")
+_SUBPACKAGES = ("baselines", "datasets", "metrics")
 
 
 def __getattr__(name: str) -> Any:

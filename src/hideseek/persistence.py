@@ -26,7 +26,13 @@ _KEY = "hideseek"
 
 Arrays = Mapping[str, NDArray[Any]]
 Description = dict[str, Any]
-_ROOMS = {"HideSeekClassifier": "hideseek.estimators", "HideSeekRegressor": "hideseek.estimators"}
+_ROOMS = {
+    "HideSeekClassifier": "hideseek.estimators",
+    "HideSeekRegressor": "hideseek.estimators",
+    "Invase": "hideseek.baselines",
+    "L2X": "hideseek.baselines",
+    "RealX": "hideseek.baselines",
+}
 """Where the classes that can be saved live; a file can name one of these and nothing else."""
 
 

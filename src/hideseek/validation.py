@@ -14,6 +14,7 @@ import numpy as np
 from narwhals.exceptions import NarwhalsError
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
 from hideseek.engine.scaling import row_blocks
@@ -21,6 +22,7 @@ from hideseek.errors import InputError
 
 __all__ = [
     "Rule",
+    "check_classes",
     "check_finite",
     "check_parameters",
     "check_table",
@@ -205,3 +207,24 @@ def some(items: list[str]) -> str:
     """The first few of a long list."""
     more = len(items) - _NAMED
     return listed(items) if more <= 0 else listed([*items[:_NAMED], f"{more} more"])
+
+
+def check_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The labels that occur, sorted, and for each row the position of its own among them."""
+    if y.dtype == object:
+        n_missing = sum(label is None or label != label for label in y)
+        if n_missing:
+            raise InputError(f"y has {n_missing} missing labels; drop those rows")
+        kinds = sorted({type(label).__name__ for label in y})
+        if len(kinds) > 1:
+            raise InputError(f"y mixes labels of the types {listed(kinds)}; make them all of one type")
+        y = np.array(y.tolist())
+    if type_of_target(y) == "continuous":
+        raise InputError(
+            "Unknown label type: y is continuous, and a classifier needs classes; use HideSeekRegressor, or cut y"
+        )
+    check_classification_targets(y)
+    classes, positions = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise InputError(f"y has one class ({classes[0]!r}); a classifier needs at least two classes")
+    return classes, positions.astype(np.int64)

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from hideseek import persistence
 from hideseek.errors import InputError
 from hideseek.estimators._base import BaseHideSeek
-from hideseek.validation import Rule, choice, listed
+from hideseek.validation import Rule, check_classes, choice
 
 __all__ = ["HideSeekClassifier"]
 
@@ -136,11 +135,8 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         return {**super()._rules(), "class_weight": (mapping | choice("balanced")).or_none()}
 
     def _encode_target(self, y: NDArray[Any]) -> tuple[NDArray[Any], int]:
-        y = _labels(y)
-        self.classes_, number = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise InputError(f"y has one class ({self.classes_[0]!r}); a classifier needs at least two classes")
-        return number.astype(np.int64), len(self.classes_)
+        self.classes_, number = check_classes(y)
+        return number, len(self.classes_)
 
     def _row_weight(
         self, y: NDArray[Any], sample_weight: ArrayLike | None, table: NDArray[Any]
@@ -167,21 +163,3 @@ def _is_class_weight(value: Any) -> bool:
 
 def _is_weight(value: Any) -> bool:
     return isinstance(value, Real) and isfinite(value) and float(value) >= 0
-
-
-def _labels(y: NDArray[Any]) -> NDArray[Any]:
-    """Labels that can be sorted: objects of one kind become an array of that kind."""
-    if y.dtype == object:
-        n_missing = sum(label is None or label != label for label in y)
-        if n_missing:
-            raise InputError(f"y has {n_missing} missing labels; drop those rows")
-        kinds = sorted({type(label).__name__ for label in y})
-        if len(kinds) > 1:
-            raise InputError(f"y mixes labels of the types {listed(kinds)}; make them all of one type")
-        y = np.array(y.tolist())
-    if type_of_target(y) == "continuous":
-        raise InputError(
-            "Unknown label type: y is continuous, and a classifier needs classes; use HideSeekRegressor, or cut y"
-        )
-    check_classification_targets(y)
-    return y

@@ -1,0 +1,190 @@
+"""The contract of the compared methods, and what they share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from copy import copy
+from importlib import import_module
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from hideseek.engine.scaling import Scaler
+from hideseek.errors import InputError
+from hideseek.estimators._parameters import RULES
+from hideseek.explanation import Explanation
+from hideseek.frames import frame_library, row_labels
+from hideseek.metrics import top_k
+from hideseek.validation import Rule, check_classes, check_parameters, check_table, check_training_table, integer, some
+
+__all__ = ["N_SELECTED", "PREDICT_FN", "SEED", "Baseline", "PredictFn", "extra", "predicted_by"]
+
+PredictFn = Callable[[NDArray[Any]], Any]
+"""A caller's model: rows -> the probability of each class, in the order of the sorted labels."""
+
+N_SELECTED = integer(1)
+SEED = RULES["random_state"]
+PREDICT_FN = Rule("a function of rows that gives class probabilities", callable).or_none()
+
+
+class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """A method that says which features of a row decided its class.
+
+    A method supplies:
+
+    - ``citation`` and ``importance_kind``, what its importances are;
+    - ``_rules``, what each parameter may be; a ``k`` among them is also held to the number of features;
+    - ``_fit(table, target)``, which learns, and keeps what it learned in attributes that end in an underscore;
+    - ``_importance(table)``, a finite number for each feature of each row;
+    - ``_probabilities(table)``, the probability of each class;
+    - ``_selected(importance)``, unless it selects the ``k`` most important features.
+
+    Tables reach these hooks checked: finite floats with the columns of the fit. ``self._seed()`` and
+    ``self._scaler(table)`` help in ``_fit``; ``self._prepared(X, y)`` is all of ``fit`` that comes before it.
+    """
+
+    citation: ClassVar[str]
+    importance_kind: ClassVar[str]
+    _rules: ClassVar[Mapping[str, Rule]]
+
+    @abstractmethod
+    def _fit(self, table: NDArray[np.floating], target: NDArray[np.int64]) -> None:
+        """Learn from ``table (rows, features)`` and ``target (rows,)``, positions in ``classes_``."""
+
+    @abstractmethod
+    def _importance(self, table: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Shape: ``(rows, features)`` -> the same."""
+
+    @abstractmethod
+    def _probabilities(self, table: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Shape: ``(rows, features)`` -> ``(rows, classes)``."""
+
+    def _selected(self, importance: NDArray[np.floating]) -> NDArray[np.bool_]:
+        """Shape: ``(rows, features)`` -> the same."""
+        return top_k(importance, self.k)
+
+    # -- fitting --------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from rows and their labels.
+
+        Args:
+            X: Numbers, ``(rows, features)``: an array, or a pandas or polars frame.
+            y: One class label per row.
+
+        Returns:
+            The fitted method.
+        """
+        try:
+            self._fit(*self._prepared(X, y))
+        except KeyboardInterrupt:
+            self._forget()
+            raise KeyboardInterrupt(f"fit was interrupted: this {type(self).__name__} is not fitted") from None
+        except BaseException:
+            self._forget()
+            raise
+        return self
+
+    def _prepared(self, X: Any, y: Any) -> tuple[NDArray[np.floating], NDArray[np.int64]]:
+        """Check parameters and data, learn names and classes, and give what ``_fit`` takes."""
+        owner, parameters = type(self).__name__, self.get_params(deep=False)
+        check_parameters(owner, parameters, self._rules)
+        table, y = check_training_table(self, X, y)
+        if "k" in self._rules:
+            check_parameters(owner, parameters, {"k": integer(1, table.shape[1])})
+        self.classes_, target = check_classes(y)
+        return table, target
+
+    def _forget(self) -> None:
+        """Drop everything that a fit learned."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+
+    def _seed(self) -> int:
+        """One number drawn from ``random_state``."""
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _scaler(self, table: NDArray[np.floating]) -> Scaler:
+        """What standardises the columns."""
+        scaler = Scaler.fit(table)
+        huge = np.flatnonzero(~np.isfinite(scaler.scale) | ~np.isfinite(scaler.center))
+        if len(huge):
+            names = self._names()
+            raise InputError(
+                f"X has values too large to standardise in {some([names[j] for j in huge])}; rescale those columns"
+            )
+        return scaler
+
+    # -- answering ------------------------------------------------------------------------------------------------
+
+    def explain(self, X: Any) -> Explanation:
+        """For each row of X, how much each feature mattered, and which were selected.
+
+        Args:
+            X: Rows with the columns of the fit.
+        """
+        table = self._table(X)
+        importance = self._importance(table)
+        return Explanation(
+            importance,
+            self._selected(importance),
+            feature_names=self._names(),
+            data=table,
+            row_labels=row_labels(X),
+            importance_kind=self.importance_kind,
+            predictor=copy(self)._predicted,  # of this fit, even if the method is fitted anew
+            frame_library=frame_library(X),
+        )
+
+    def select(self, X: Any) -> NDArray[np.bool_]:
+        """The selected features of each row. Shape: ``(rows, features)``, bool."""
+        return self._selected(self._importance(self._table(X)))
+
+    def predict_proba(self, X: Any) -> NDArray[np.floating]:
+        """The probability of each class, by the model behind the explanations. Shape: ``(rows, classes)``."""
+        return self._probabilities(self._table(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row. Shape: ``(rows,)``."""
+        label, _ = self._predicted(self._table(X))
+        return label
+
+    def _predicted(self, table: NDArray[np.floating]) -> tuple[NDArray[Any], NDArray[Any]]:
+        probability = self._probabilities(table)
+        return self.classes_[probability.argmax(axis=1)], probability.max(axis=1)
+
+    def _table(self, X: Any) -> NDArray[np.floating]:
+        check_is_fitted(self)
+        return check_table(self, X)
+
+    def _names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{j + 1}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+
+
+def extra(name: str) -> Any:
+    """A module of the optional libraries that some methods need."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        library = name.partition(".")[0]
+        raise ModuleNotFoundError(
+            f"this method needs {library}, which is not installed; pip install 'hideseek[compare]'", name=error.name
+        ) from error
+
+
+def predicted_by(predict_fn: PredictFn, table: NDArray[np.floating], n_classes: int) -> NDArray[np.floating]:
+    """What the caller's function says about the rows, checked. Shape: ``(rows, classes)``."""
+    probability = np.asarray(predict_fn(table))
+    expected = (len(table), n_classes)
+    if probability.shape != expected or not np.isfinite(probability).all():
+        raise InputError(
+            f"predict_fn must give a finite probability of every class for every row, shape {expected}; "
+            f"it gave shape {probability.shape}: pass, for example, a classifier's predict_proba"
+        )
+    return probability

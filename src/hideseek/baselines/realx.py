@@ -1,0 +1,141 @@
+"""REAL-X: a predictor that has seen every selection, and a selector that learns through it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import ceil
+from typing import ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+from hideseek.baselines._neural import SHARED_RULES, Loss, Networks, NeuralBaseline, log_likelihood
+from hideseek.engine.dense import Dense
+from hideseek.engine.draws import uniform
+from hideseek.engine.stack import Batch
+from hideseek.validation import Rule, number
+
+__all__ = ["RealX", "rebar"]
+
+_TINY = 1e-6
+"""Uniform draws keep this distance from 0 and 1, whose logits are infinite."""
+
+
+def rebar(logit: Tensor, u: Tensor, v: Tensor, value: Callable[[Tensor], Tensor], temperature: float) -> Tensor:
+    """A term whose gradient estimates, without bias, that of E[value(s)], s_j ~ Bernoulli(sigmoid(logit_j)).
+
+    REBAR (Tucker et al. 2017) with eta = 1: the score of the hard sample, less what its relaxation explains of it.
+
+    Args:
+        logit: Shape: ``(members, columns, rows)``.
+        u: Uniform draws that make the sample. Shape: as ``logit``.
+        v: Uniform draws that make the relaxed sample given the hard one. Shape: as ``logit``.
+        value: From a mask to a number per row. Shape: ``(members, columns, rows)`` -> ``(members, rows)``.
+        temperature: Of the relaxation.
+    """
+    z = logit + u.log() - (-u).log1p()
+    hard = (z > 0).to(logit.dtype)
+    off = torch.sigmoid(-logit)
+    given_hard = torch.where(hard > 0, off + v * (1 - off), v * off).clamp(_TINY, 1 - _TINY)
+    z_given_hard = logit + given_hard.log() - (-given_hard).log1p()
+    score = (hard * logsigmoid(logit) + (1 - hard) * logsigmoid(-logit)).sum(dim=1)
+    relaxed, conditioned = value(torch.sigmoid(z / temperature)), value(torch.sigmoid(z_given_hard / temperature))
+    return (value(hard) - conditioned).detach() * score + relaxed - conditioned
+
+
+class RealX(NeuralBaseline):
+    """REAL-X: first the predictor, on rows of which a random half is set to zero; then the selector, through it.
+
+    Since the predictor never learned from the selector's choices, it cannot read anything into them.
+
+    Args:
+        penalty: Price of the mean selection probability.
+        epochs: Passes over the rows, for the predictor and then again for the selector.
+        batch_size: Rows per step, drawn with replacement.
+        learning_rate: Adam's.
+        temperature: Of the relaxed samples.
+        l2: Weight of the squared matrices in the losses.
+        activation: Of the selector, "relu" or "selu"; the predictor's is ReLU.
+        device: "auto" is the GPU where there is one.
+        random_state: Same number, same answer.
+
+    Example:
+        >>> from hideseek.baselines import RealX
+        >>> from hideseek.datasets import make_syn
+        >>> data = make_syn("Syn1", n_samples=200)
+        >>> RealX(epochs=3, random_state=0).fit(data.X, data.y).select(data.X).shape
+        (200, 11)
+    """
+
+    citation = (
+        "N. Jethani, M. Sudarshan, Y. Aphinyanaphongs, R. Ranganath, Have we learned to explain?: How interpretability "
+        "methods can learn to encode predictions in their interpretations, AISTATS 2021"
+    )
+    importance_kind = "selection probability"
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **SHARED_RULES,
+        "penalty": number("a number of at least 0", lambda value: value >= 0),
+        "epochs": number("a number greater than 0", lambda value: value > 0),
+        "temperature": number("a number greater than 0", lambda value: value > 0),
+    }
+
+    def __init__(
+        self,
+        penalty: float = 0.15,
+        *,
+        epochs: float = 500,
+        batch_size: int = 1000,
+        learning_rate: float = 1e-4,
+        temperature: float = 0.1,
+        l2: float = 1e-3,
+        activation: str = "relu",
+        device: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.penalty = penalty
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.temperature = temperature
+        self.l2 = l2
+        self.activation = activation
+        self.device = device
+        self.random_state = random_state
+
+    def _networks(self, n_columns: int, n_classes: int) -> dict[str, Dense]:
+        return {
+            "predictor": Dense((n_columns, 200, 200, n_classes), "relu", batch_norm=True),
+            "selector": Dense((n_columns, 100, 100, n_columns), self.activation),
+        }
+
+    def _phases(self, n_rows: int, penalty: Tensor) -> list[tuple[Sequence[str], Loss, int]]:
+        def predictor_loss(networks: Networks, batch: Batch, keys: Tensor) -> Tensor:
+            x, y, _ = batch
+            shown = uniform(keys, x[0].numel()).view_as(x) < 0.5
+            likelihood = log_likelihood(networks("predictor", x * shown, training=True), y)
+            return self.l2 * networks.penalty("predictor") - likelihood.mean(dim=1)
+
+        def selector_loss(networks: Networks, batch: Batch, keys: Tensor) -> Tensor:
+            x, y, _ = batch
+            logit = networks("selector", x)
+            u, v = (
+                uniform(keys, 2 * x[0].numel()).float().clamp(_TINY, 1 - _TINY).view(len(x), 2, *x.shape[1:]).unbind(1)
+            )
+            gain = rebar(logit, u, v, lambda mask: log_likelihood(networks("predictor", mask * x), y), self.temperature)
+            gain = gain - penalty[:, None] * torch.sigmoid(logit).mean(dim=1)
+            return self.l2 * networks.penalty("selector") - gain.mean(dim=1)
+
+        steps = ceil(self.epochs * n_rows / min(self.batch_size, n_rows))
+        return [(("predictor",), predictor_loss, steps), (("selector",), selector_loss, steps)]
+
+    def _mask(self, networks: Networks, x: Tensor) -> Tensor:
+        return torch.sigmoid(networks("selector", x))
+
+    def _answer(self, networks: Networks, x: Tensor) -> Tensor:
+        return networks("predictor", x * (self._mask(networks, x) > 0.5))
+
+    def _selected(self, importance: NDArray[np.floating]) -> NDArray[np.bool_]:
+        return importance > 0.5
