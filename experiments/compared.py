@@ -107,9 +107,8 @@ def report() -> None:
             continue
         with open(stored(label), newline="") as file:
             rows = list(csv.DictReader(file))
-        print(
-            f"\n{label}  ({len(rows) // len(NAMES)} seeds, {np.median([float(r['seconds']) for r in rows]):.2f} s a run)"
-        )
+        seconds = np.median([float(row["seconds"]) for row in rows])
+        print(f"\n{label}  ({len(rows) // len(NAMES)} seeds, {seconds:.2f} s a run)")
         for name in NAMES:
             own = [row for row in rows if row["dataset"] == name]
             tpr, fdr, f1, switch = (np.median([float(row[f]) for row in own]) for f in ("tpr", "fdr", "f1", "switch"))

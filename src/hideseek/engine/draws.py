@@ -111,7 +111,8 @@ def uniform(keys: Tensor, n_cells: int) -> Tensor:
 
 def normal(keys: Tensor, n_cells: int) -> Tensor:
     """Standard normal numbers, float32, none further out than 6.4. Shape: ``(members, n_cells)``."""
-    return torch.special.ndtri(uniform(keys, n_cells)).float()
+    draws: Tensor = torch.special.ndtri(uniform(keys, n_cells))
+    return draws.float()
 
 
 def columns_given(n_columns: int, fraction: float) -> int:

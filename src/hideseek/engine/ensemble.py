@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from hideseek.engine.device import for_each_block
-from hideseek.engine.draws import Stream, integers, step_keys
+from hideseek.engine.draws import Stream, integers, normal, step_keys
 from hideseek.engine.hideseek import mix
+from hideseek.engine.knockoffs import Knockoffs
 from hideseek.engine.scaling import Scaler, row_blocks
 from hideseek.engine.stack import Stack
 
-__all__ = ["POOL_ROWS", "Ensemble", "draw_pool"]
+__all__ = ["POOL_ROWS", "Ensemble", "draw_noise", "draw_pool"]
 
 POOL_ROWS = 256
 """Replacement rows a fitted model carries: the most draws a prediction can average."""
@@ -35,6 +36,12 @@ def draw_pool(seed: int, X: Tensor) -> Tensor:
     return X.gather(0, picks)
 
 
+def draw_noise(seed: int, n_columns: int) -> Tensor:
+    """What knockoffs make replacement rows of, standard normal. Shape: ``(POOL_ROWS, n_columns)``."""
+    keys = step_keys(np.array([seed]), Stream.POOL, 0, 1)[0]
+    return normal(keys, POOL_ROWS * n_columns).view(POOL_ROWS, n_columns)
+
+
 @dataclass(frozen=True)
 class Ensemble:
     """Members that share a table: their masks and predictions are averaged.
@@ -42,14 +49,17 @@ class Ensemble:
     Attributes:
         stack: The trained members.
         visible: The columns each member saw. Shape: ``(members, columns)``, bool.
-        pool: Values that stand in for hidden features. Shape: ``(POOL_ROWS, columns)``.
+        pool: Values that stand in for hidden features, or the noise that ``knockoffs`` makes them of.
+            Shape: ``(POOL_ROWS, columns)``.
         scaler: What the raw columns are standardised with.
+        knockoffs: What draws replacement rows given the row; None: the pool's rows are replacement rows.
     """
 
     stack: Stack
     visible: Tensor
     pool: Tensor
     scaler: Scaler
+    knockoffs: Knockoffs | None = None
 
     def masks(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """How much of each feature is shown: the mean over the members that saw the column; 0 where none did.
@@ -71,7 +81,7 @@ class Ensemble:
     def outputs(self, X: NDArray[np.floating], n_draws: int, *, softmax: bool) -> NDArray[np.float32]:
         """What Seek makes of the mixed rows, averaged over members and over the first ``n_draws`` rows of the pool.
 
-        The same replacement rows serve every row asked for, so an answer depends on its row alone.
+        The same rows of the pool serve every row asked for, so an answer depends on its row alone.
         Shape: ``X (rows, columns)``, raw -> ``(rows, outputs)``.
         """
         out = np.empty((len(X), self.stack.seek.sizes[-1]), dtype=np.float32)
@@ -82,8 +92,10 @@ class Ensemble:
                 x = self._standardised(X[rows])
                 mask = torch.sigmoid_(self.stack.hide.forward(hide_layers, x))
                 total = torch.zeros((), device=x.device)
-                for x_hat in self.pool[:n_draws]:
-                    output = self.stack.seek.forward(seek_layers, mix(mask, x, x_hat[None, :, None]))
+                given_x = None if self.knockoffs is None else self.knockoffs.given(x[:1])
+                for row in self.pool[:n_draws, None, :, None]:
+                    x_hat = row if given_x is None else given_x(row)
+                    output = self.stack.seek.forward(seek_layers, mix(mask, x, x_hat))
                     total = total + (output.softmax(dim=1) if softmax else output).mean(dim=0)
                 out[rows] = (total / n_draws).t()[: rows.stop - rows.start].cpu().numpy()
 

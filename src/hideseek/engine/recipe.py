@@ -22,7 +22,7 @@ class Recipe:
         anneal_power: q in lambda_t = (t / T)^q * lambda_max (eq. 11).
         n_members: Models trained side by side, whose masks and probabilities are averaged.
         column_fraction: Share of the columns that each member sees.
-        replacement: How a hidden value is drawn.
+        replacement: How a hidden value is drawn: "marginal", "gaussian_knockoff" or "deep_knockoff".
     """
 
     hidden_layers: tuple[int, ...] = (32, 32)

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
+from hideseek.engine.deep_knockoffs import DeepKnockoffs
 from hideseek.engine.draws import integers
+from hideseek.engine.knockoffs import GaussianKnockoffs, Knockoffs
 
-__all__ = ["Marginal", "Replacement"]
+__all__ = ["KNOCKOFFS", "REPLACEMENTS", "Marginal", "Replacement", "fit_knockoffs"]
+
+KNOCKOFFS: dict[str, type[Knockoffs]] = {"gaussian_knockoff": GaussianKnockoffs, "deep_knockoff": DeepKnockoffs}
+REPLACEMENTS = ("marginal", *KNOCKOFFS)
+"""How a hidden value can be drawn, by name."""
+
+
+def fit_knockoffs(name: str, X: Tensor, seeds: Sequence[int]) -> Knockoffs | None:
+    """The knockoffs that a name in ``REPLACEMENTS`` asks for; None for "marginal", which needs no fit.
+
+    Shape: ``X (tables, columns, rows)``; one seed for each table.
+    """
+    return KNOCKOFFS[name].fit(X, seeds) if name in KNOCKOFFS else None
 
 
 class Replacement(Protocol):

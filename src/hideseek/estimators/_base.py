@@ -19,8 +19,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from hideseek import persistence
 from hideseek.engine.device import resolve_device
 from hideseek.engine.draws import columns_given, draw_columns, member_seeds
-from hideseek.engine.ensemble import Ensemble, draw_pool
+from hideseek.engine.ensemble import Ensemble, draw_noise, draw_pool
 from hideseek.engine.recipe import PRICE_PER_FEATURE, Recipe
+from hideseek.engine.replacement import fit_knockoffs
 from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Data, History, Members
 from hideseek.engine.training import train
@@ -162,6 +163,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         n_given = columns_given(table.shape[1], recipe.column_fraction)
         self.penalty_ = float(PRICE_PER_FEATURE * n_given if self.penalty is None else self.penalty)
         members = self._members(recipe, seed, ~scaler.constant)
+        knockoffs = fit_knockoffs(recipe.replacement, data.X.transpose(1, 2).to(device), [seed])
         with training_progress(self.verbose, recipe.steps, self.penalty_) as on_progress:
             stack, history = train(
                 recipe,
@@ -171,11 +173,12 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
                 n_outputs=n_outputs,
                 device=device,
                 validation=None if held_out is None else _as_data(scaler, *held_out),
+                replacement=knockoffs,
                 on_progress=on_progress,
             )
-        self._ensemble = Ensemble(
-            stack, torch.from_numpy(members.visible).to(device), draw_pool(seed, data.X[0]).to(device), scaler
-        )
+        pool = draw_pool(seed, data.X[0]) if knockoffs is None else draw_noise(seed, table.shape[1])
+        visible = torch.from_numpy(members.visible).to(device)
+        self._ensemble = Ensemble(stack, visible, pool.to(device), scaler, knockoffs)
         self.recipe_ = recipe
         self.history_ = self._history(history, n_given)
         self._warn_of_odd_masks(table)

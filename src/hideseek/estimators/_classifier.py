@@ -36,7 +36,8 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
             adds to the log-likelihood of a row, that decides. Larger: fewer features.
         n_members: Models whose masks and probabilities are averaged.
         column_fraction: Share of the columns that each member sees.
-        replacement: How a hidden value is drawn: "marginal", from its own column.
+        replacement: How a hidden value is drawn: "marginal", from its own column; "gaussian_knockoff" or
+            "deep_knockoff", from a knockoff of the row, which keeps the dependence between columns.
         hidden_layers: Widths of the hidden layers of both networks.
         anneal_power: q in lambda_t = (t / T)^q * penalty, the course of the penalty over T steps.
         steps: Optimiser steps.

@@ -13,6 +13,7 @@ import torch
 
 from hideseek.engine.ensemble import POOL_ROWS
 from hideseek.engine.recipe import PRESETS, Recipe
+from hideseek.engine.replacement import REPLACEMENTS
 from hideseek.errors import InputError
 from hideseek.validation import Rule, choice, integer, number
 
@@ -47,7 +48,7 @@ RULES: dict[str, Rule] = {
     "penalty": number("a number of at least 0", lambda value: value >= 0).or_none(),
     "n_members": integer(1).or_none(),
     "column_fraction": _share.or_none(),
-    "replacement": choice("marginal").or_none(),
+    "replacement": choice(*REPLACEMENTS).or_none(),
     "hidden_layers": Rule("a tuple of whole numbers of at least 1", _is_widths).or_none(),
     "anneal_power": number("a number of at least 0", lambda value: value >= 0).or_none(),
     "steps": integer(1).or_none(),

@@ -29,7 +29,8 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
             at the paper's 0.3 / 11 whatever the width of the table. Larger: fewer features.
         n_members: Models whose masks and predictions are averaged.
         column_fraction: Share of the columns that each member sees.
-        replacement: How a hidden value is drawn: "marginal", from its own column.
+        replacement: How a hidden value is drawn: "marginal", from its own column; "gaussian_knockoff" or
+            "deep_knockoff", from a knockoff of the row, which keeps the dependence between columns.
         hidden_layers: Widths of the hidden layers of both networks.
         anneal_power: q in lambda_t = (t / T)^q * penalty, the course of the penalty over T steps.
         steps: Optimiser steps.

@@ -10,8 +10,10 @@ import torch
 
 from hideseek.engine.device import resolve_device
 from hideseek.engine.ensemble import Ensemble
+from hideseek.engine.knockoffs import Knockoffs
 from hideseek.engine.networks import Mlp
 from hideseek.engine.recipe import Recipe
+from hideseek.engine.replacement import KNOCKOFFS
 from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Stack
 from hideseek.estimators._parameters import RULES
@@ -32,6 +34,8 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
         "constant": ensemble.scaler.constant,
         **{f"history.{name}": values for name, values in model.history_.items()},
     }
+    if ensemble.knockoffs is not None:
+        arrays |= {f"knockoffs.{i}": tensor.cpu().numpy() for i, tensor in enumerate(ensemble.knockoffs.tensors)}
     names = getattr(model, "feature_names_in_", None)
     description = {
         "parameters": _parameters_of(model),
@@ -51,8 +55,9 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
     tensors = {name: torch.from_numpy(arrays[name]).to(device) for name in ("parameters", "visible", "pool")}
     stack = Stack(Mlp(tuple(description["hide"])), Mlp(tuple(description["seek"])), tensors["parameters"])
     scaler = Scaler(arrays["center"], arrays["scale"], arrays["constant"])
-    model._ensemble = Ensemble(stack, tensors["visible"], tensors["pool"], scaler)
     recipe = description["recipe"]
+    knockoffs = _knockoffs_from(arrays, recipe["replacement"], device)
+    model._ensemble = Ensemble(stack, tensors["visible"], tensors["pool"], scaler, knockoffs)
     model.recipe_ = Recipe(**{**recipe, "hidden_layers": tuple(recipe["hidden_layers"])})
     model.penalty_ = description["penalty"]
     prefix = "history."
@@ -61,6 +66,13 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
     if description["feature_names"] is not None:
         model.feature_names_in_ = np.array(description["feature_names"], dtype=object)
     model._set_target_state(description["target"])
+
+
+def _knockoffs_from(arrays: Arrays, replacement: str, device: torch.device) -> Knockoffs | None:
+    if replacement not in KNOCKOFFS:
+        return None
+    n_tensors = sum(name.startswith("knockoffs.") for name in arrays)
+    return KNOCKOFFS[replacement](*(torch.from_numpy(arrays[f"knockoffs.{i}"]).to(device) for i in range(n_tensors)))
 
 
 def _parameters_of(model: Any) -> dict[str, Any]:

@@ -1,0 +1,165 @@
+"""Replacement by knockoffs: a hidden value is drawn given the row, so that it fits the values that are shown.
+
+Knockoffs x_hat of x are drawn without looking at the label, and in such a way that swapping x_j and x_hat_j, for any
+set of columns, leaves the law of (x, x_hat) as it is (Candès et al., 2018, "Panning for gold").
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from hideseek.engine.draws import normal
+
+__all__ = ["GaussianKnockoffs", "Knockoffs", "equicorrelated", "maximum_entropy"]
+
+_LEAST_EIGENVALUE = 1e-3
+_NEWTON_STEPS = 200
+_NEWTON_TOLERANCE = 1e-6
+
+
+class Knockoffs(ABC):
+    """A knockoff is a fixed function of the row and of independent standard normal noise, one number per column.
+
+    It is fitted to whole rows. A member that sees some of the columns gets knockoffs which are drawn given all of
+    them.
+
+    Args:
+        *tensors: What was learned. Their first axis counts the tables, or the members; one entry serves all.
+    """
+
+    def __init__(self, *tensors: Tensor) -> None:
+        self.tensors = tensors
+
+    @classmethod
+    @abstractmethod
+    def fit(cls, X: Tensor, seeds: Sequence[int]) -> Self:
+        """Learn from each table, with its seed, apart from the others. Shape: ``X (tables, columns, rows)``."""
+
+    @abstractmethod
+    def given(self, x: Tensor) -> Callable[[Tensor], Tensor]:
+        """The function from noise to x_hat at these rows: what depends on x alone is computed once.
+
+        Shape: ``x (..., members, columns, rows)``; ``noise``, as x or with one row for all -> as x.
+        """
+
+    def of(self, table: Tensor) -> Self:
+        """For the members of a stack, where each has its own table. Shape: ``table (members,)``, int64."""
+        return self if len(self.tensors[0]) == 1 else type(self)(*(tensor[table] for tensor in self.tensors))
+
+    def to(self, device: torch.device) -> Self:
+        """The same on another device."""
+        return type(self)(*(tensor.to(device) for tensor in self.tensors))
+
+    def draw(self, keys: Tensor, x: Tensor) -> Tensor:
+        """As ``Replacement.draw``."""
+        _, columns, rows = x.shape
+        shape = (-1, len(self.tensors[0]), columns, rows)
+        noise = normal(keys, columns * rows)
+        return self.given(x.reshape(shape))(noise.view(shape)).view(x.shape)
+
+
+class GaussianKnockoffs(Knockoffs):
+    """Knockoffs that keep the first two moments; exact where the rows are Gaussian.
+
+    x_hat | x ~ N(x - S R^-1 x, 2 S - S R^-1 S) in standardised columns, where R is their correlation and S = diag(s):
+    then Cov(x_hat) = R and Cov(x, x_hat) = R - S. Where an eigenvalue of the sample's correlation is smaller than
+    columns / rows, it cannot be told from zero, and columns would pose as functions of each other; R is then mixed
+    with as much of the identity as lifts the least one to columns / rows (and to 0.001 at least, 0.5 at most).
+    A constant column is its own knockoff.
+
+    Args:
+        offset: Shape: ``(tables, columns, 1)``.
+        shift: Shape: ``(tables, columns, columns)``.
+        spread: Shape: ``(tables, columns, columns)``. x_hat = offset + shift x + spread noise.
+    """
+
+    def __init__(self, offset: Tensor, shift: Tensor, spread: Tensor) -> None:
+        super().__init__(offset, shift, spread)
+
+    @classmethod
+    def fit(cls, X: Tensor, seeds: Sequence[int] = (), gaps: Callable[[Tensor], Tensor] | None = None) -> Self:
+        """Mean and covariance of each table, in double precision.
+
+        Args:
+            X: Shape: ``(tables, columns, rows)``.
+            seeds: Not used: there is nothing random in the fit.
+            gaps: From R to s, ``equicorrelated`` or ``maximum_entropy``, which is the default.
+        """
+        laws = zip(*(_conditional_law(table, gaps or maximum_entropy) for table in X), strict=True)
+        return cls(*(torch.stack(parts).to(X.device, torch.float32) for parts in laws))
+
+    def given(self, x: Tensor) -> Callable[[Tensor], Tensor]:
+        """As ``Knockoffs.given``."""
+        offset, shift, spread = self.tensors
+        center = offset + shift @ x
+        return lambda noise: center + spread @ noise
+
+
+def equicorrelated(R: Tensor) -> Tensor:
+    """The same s for all columns, as large as can be: min(1, 2 least eigenvalue).
+
+    Where that is less than 1, some mixture of x and x_hat has no variance, so what is hidden could be worked out
+    from what is not. Shape: ``R (columns, columns)`` -> ``(columns,)``.
+    """
+    return (2 * _least_eigenvalue(R)).clamp(max=1.0).expand(len(R))
+
+
+def maximum_entropy(R: Tensor) -> Tensor:
+    """The s for which (x, x_hat) has the greatest entropy: it maximises log det S + log det(2 R - S).
+
+    The least that the rest of a mixture of x and x_hat says about what is hidden; and each column has its own s, so
+    that two columns that nearly repeat each other cost the others nothing. Damped Newton steps: the objective is
+    self-concordant, so that a step shortened by 1 / (1 + decrement) never leaves the feasible set.
+    Shape: ``R (columns, columns)`` -> ``(columns,)``.
+    """
+    s = _least_eigenvalue(R).expand(len(R))
+    for _ in range(_NEWTON_STEPS):
+        inverse = torch.linalg.inv(2 * R - s.diag())
+        slope = 1 / s - inverse.diagonal()
+        step = torch.linalg.solve((1 / s**2).diag() + inverse**2, slope)
+        decrement = (slope @ step).clamp(min=0.0).sqrt()
+        s = s + step / (1 + decrement)
+        if decrement < _NEWTON_TOLERANCE:
+            break
+    return s
+
+
+def _conditional_law(X: Tensor, gaps: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+    """Offset, shift and spread of one table, in double precision. Shape: ``X (columns, rows)``."""
+    varies = X.amax(dim=1) > X.amin(dim=1)
+    deviation, mean = torch.std_mean(X, dim=1, correction=0)
+    unit = torch.where(varies, deviation, 1.0)
+    R = _correlation((X - mean[:, None]) / unit[:, None])
+    s = gaps(R)
+    mean, unit = mean.cpu().double(), unit.cpu().double()
+    deviation = torch.where(varies.cpu(), unit, 0.0)  # a constant column stays where it is
+
+    pull = s[:, None] * torch.linalg.inv(R)
+    shift = deviation[:, None] * (torch.eye(len(R), dtype=R.dtype) - pull) / unit
+    # The symmetric root: unlike a factor of Cholesky's it exists where the covariance is singular, and it is unique.
+    variances, axes = torch.linalg.eigh(2 * s.diag() - pull * s)
+    spread = deviation[:, None] * ((axes * variances.clamp(min=0.0).sqrt()) @ axes.t())
+    return (mean - shift @ mean)[:, None], shift, spread
+
+
+def _correlation(Z: Tensor) -> Tensor:
+    """The correlation of standardised columns, mixed with the identity as the class describes.
+
+    Shape: ``Z (columns, rows)`` -> ``(columns, columns)``, float64 on the CPU.
+    """
+    n_columns, n_rows = Z.shape
+    R = (Z @ Z.t() / n_rows).cpu().double().fill_diagonal_(1.0)
+    floor = min(max(n_columns / n_rows, _LEAST_EIGENVALUE), 0.5)
+    least = _least_eigenvalue(R).clamp(max=floor)
+    share = (floor - least) / (1 - least)
+    return (1 - share) * R + share * torch.eye(n_columns, dtype=R.dtype)
+
+
+def _least_eigenvalue(R: Tensor) -> Tensor:
+    eigenvalues: Tensor = torch.linalg.eigvalsh(R)
+    return eigenvalues[0]
