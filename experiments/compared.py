@@ -1,7 +1,7 @@
 """All methods on Syn1-6, beside the paper's table: `python -m experiments.compared run METHOD ...`, then `report`.
 
 Every run is a line of experiments/results/compared_METHOD.csv. Methods made of networks train all their runs of one
-setting as one stack. LIME explains the first 500 rows of each test set, which takes long enough.
+setting as one stack. LIME explains the first 100 rows of each test set, which takes long enough.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hideseek.datasets import Dataset, make_syn
 from hideseek.metrics import auroc, selection_scores, switch_accuracy
 
 K = {"Syn1": 2, "Syn2": 4, "Syn3": 4, "Syn4": 5, "Syn5": 5, "Syn6": 5}
-LIME_ROWS = 500
+LIME_ROWS = 100
 FIELDS = ["dataset", "seed", "tpr", "fdr", "f1", "switch", "auroc", "seconds", "version", "commit"]
 PUBLISHED = {
     "paper": "Hide&Seek", "balanced": "Hide&Seek", "invase": "INVASE", "invase-": "INVASE", "realx": "REAL-x",
@@ -124,11 +124,10 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5, help="seeds 0 to N - 1")
     arguments = parser.parse_args()
     for label in arguments.methods:
-        results = list(run(label, range(arguments.seeds)))
-        with open(stored(label), "w", newline="") as file:
+        with open(stored(label), "w", newline="", buffering=1) as file:  # line by line: an interrupt loses one run
             writer = csv.DictWriter(file, FIELDS)
             writer.writeheader()
-            writer.writerows(results)
+            writer.writerows(run(label, range(arguments.seeds)))
     report()
 
 
