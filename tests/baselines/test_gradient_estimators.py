@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from hideseek.baselines.invase import log_bernoulli
+from hideseek.baselines._neural import Networks
+from hideseek.baselines.invase import Invase, log_bernoulli
 from hideseek.baselines.l2x import relaxed_subset
 from hideseek.baselines.realx import rebar
 from hideseek.engine.draws import Stream, step_keys, uniform
@@ -93,3 +94,47 @@ def test_k_draws_select_at_most_k_features():
     logits = torch.randn(2, 6, 50)
     u = torch.rand(2, 3, 6, 50).clamp(1e-6, 1 - 1e-6)
     assert (relaxed_subset(logits, u, 0.01) > 0.5).sum(dim=1).max() <= 3
+
+
+# -- worked by hand -----------------------------------------------------------------------------------------------
+
+
+def test_log_bernoulli_by_hand():
+    probability = torch.tensor([[[0.25], [0.5], [0.9]]], dtype=torch.float64)
+    selected = torch.tensor([[[1.0], [0.0], [1.0]]], dtype=torch.float64)
+    assert log_bernoulli(probability, selected).item() == pytest.approx(np.log(0.25 * 0.5 * 0.9), abs=1e-6)
+
+
+def test_relaxed_subset_by_hand():
+    logits = torch.tensor([[[0.0], [0.1 * np.log(3)]]], dtype=torch.float64)
+    equal = torch.full((1, 1, 2, 1), np.exp(-1.0), dtype=torch.float64)  # Gumbel noise of zero
+    assert relaxed_subset(logits, equal, 0.1).flatten().tolist() == pytest.approx([0.25, 0.75])
+    second = torch.tensor([np.exp(-1.0), np.exp(-9.0)], dtype=torch.float64)[None, None, :, None]  # 1/9: less for x2
+    draws_of_two = torch.cat((equal, second), dim=1)
+    chance = 1 / (1 + 3 * 9.0 ** (-1 / 0.1))  # of x1 in the second draw
+    assert relaxed_subset(logits, draws_of_two, 0.1).flatten().tolist() == pytest.approx([chance, 0.75])
+
+
+def test_rebar_of_a_constant_has_no_gradient():
+    logit = torch.randn(2, 3, 5, dtype=torch.float64, requires_grad=True)
+    u, v = torch.rand(2, 2, 3, 5, dtype=torch.float64)
+    gain = rebar(logit, u, v, lambda mask: mask.sum(dim=1) * 0 + 7, 0.1)
+    assert torch.autograd.grad(gain.sum(), logit)[0].abs().max() == 0
+
+
+@pytest.mark.parametrize("with_baseline", [True, False])
+def test_invase_loss_by_hand(with_baseline):
+    """Networks of zeros give probabilities of a half everywhere: the losses are logarithms of two."""
+    method = Invase(penalty=0.4, baseline=with_baseline, l2=0.0)
+    shapes = method._networks(3, 2)
+    seeds = np.array([0])
+    networks = Networks.initial(shapes, seeds, torch.device("cpu"))
+    networks.parameters.zero_()
+    ((_, loss, _),) = method._phases(4, torch.tensor([0.4]))
+    batch = torch.randn(1, 3, 4), torch.tensor([[0, 1, 1, 0]]), None
+    keys = step_keys(seeds, Stream.REPLACEMENT, 0, 1)[0]
+    log2 = np.log(2)
+    reward = 0.0 if with_baseline else -log2
+    predictions = 2 * log2 if with_baseline else log2
+    expected = -(reward * -3 * log2 - 0.4 * 0.5) + predictions
+    assert loss(networks, batch, keys).item() == pytest.approx(expected, abs=1e-5)
