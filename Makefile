@@ -22,7 +22,7 @@ install: .venv/installed
 # The stamp is renewed only when what is to be installed has changed.
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test,compare]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test]'
 	touch $@
 
 clean:
