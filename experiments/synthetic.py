@@ -94,10 +94,10 @@ def main() -> None:
     parser.add_argument("--presets", nargs="+", default=["paper", "balanced"], choices=list(PRESETS))
     parser.add_argument("--seeds", type=int, default=21, help="seeds 0 to N - 1")
     arguments = parser.parse_args()
+    from rich.progress import track  # here, so that what other experiments share needs no terminal library
+
     for preset in arguments.presets:
         jobs = [(name, seed) for name in NAMES for seed in range(arguments.seeds)]
-        from rich.progress import track
-
         results = [run(preset, name, seed) for name, seed in track(jobs, preset)]
         path = write(preset, results)
         report(preset, results)

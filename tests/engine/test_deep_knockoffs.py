@@ -78,6 +78,14 @@ def test_every_term_takes_part_in_training(X, monkeypatch, term):
     assert not torch.allclose(DeepKnockoffs.fit(X[None], [0], steps=2).tensors[0], whole)
 
 
+def test_the_target_correlation_can_be_another(X):
+    class Decorrelated(DeepKnockoffs):
+        target_correlation = 0.0
+
+    near, far = (diagnosed(kind.fit(X[None], [0]), X).self_correlation for kind in (DeepKnockoffs, Decorrelated))
+    assert far < near - 0.1
+
+
 def test_a_knockoff_is_random_given_its_row(X, trained):
     same = X[:, :1].expand(-1, 1000).contiguous()
     assert trained.draw(keys_of([0]), same[None])[0].std(dim=1).min() > 0.1
@@ -166,15 +174,23 @@ def test_the_discrepancy_sees_what_a_swap_changes():
 def test_the_other_terms_by_hand():
     x = torch.tensor([[1.0, -1.0, 1.0, -1.0], [1.0, 1.0, -1.0, -1.0]])  # covariance: the identity
     assert second_order(x, x).item() == 0
-    assert decorrelation(x, x).item() == pytest.approx(2 * 0.5**2)
+    assert decorrelation(x, x, 0.5).item() == pytest.approx(2 * 0.5**2)
     assert second_order(x, x + 1).item() == pytest.approx(1), "the means"
     assert second_order(x, 2 * x).item() == pytest.approx(2 * 3**2 / 2), "variances 4 for 1, over the squares of 1, 1"
     swapped = x.flip(0)  # each column for the other: the cross-covariances are 1 where they should be 0
     assert second_order(x, swapped).item() == pytest.approx(2 / 2)
-    assert decorrelation(x, swapped).item() == pytest.approx(2 * 0.5**2)
+    assert decorrelation(x, swapped, 0.5).item() == pytest.approx(2 * 0.5**2)
 
 
-@pytest.mark.parametrize("term", [second_order, decorrelation, lambda x, x_hat: discrepancy(x, x_hat, x[:, 0] > 0)])
+@pytest.mark.parametrize(
+    "term",
+    [
+        second_order,
+        lambda x, x_hat: decorrelation(x, x_hat, 0.5),
+        lambda x, x_hat: discrepancy(x, x_hat, x[:, 0] > 0),
+    ],
+    ids=["second order", "decorrelation", "discrepancy"],
+)
 def test_gradients_of_the_terms(term):
     x, x_hat = make_rows(8).double(), make_rows(8, seed=1).double().requires_grad_()
     torch.autograd.gradcheck(lambda values: term(x, values), x_hat)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ __all__ = ["DeepKnockoffs", "Diagnostics", "decorrelation", "diagnostics", "disc
 
 _EPOCHS, _BATCH_SIZE, _LEARNING_RATE = 10, 1000, 0.01
 _WIDTH_PER_COLUMN, _HIDDEN_LAYERS = 4, 2
-_SECOND_ORDER, _TARGET_CORRELATION = 25.0, 0.5
+_SECOND_ORDER = 25.0
 _KERNEL_WIDTHS, _LARGEST_WIDTH = 6, 32.0
 _LEAST_STEPS, _ROWS_FOR_STATISTICS = 100, 10_000
 _EPSILON = 1e-3
@@ -43,10 +43,13 @@ class DeepKnockoffs(Knockoffs):
         *layers: Matrix and bias of each layer in turn. Shape: ``(tables, outputs, inputs)``, ``(tables, outputs, 1)``.
     """
 
+    target_correlation: ClassVar[float] = 0.5
+
     @classmethod
     def fit(cls, X: Tensor, seeds: Sequence[int], steps: int | None = None) -> Self:
         """As ``Knockoffs.fit``, of standardised tables; ``steps`` is for another number of them than the class says."""
-        trained = [_trained(table, int(seed), steps) for table, seed in zip(X, seeds, strict=True)]
+        tables = zip(X, seeds, strict=True)
+        trained = [_trained(table, int(seed), steps, cls.target_correlation) for table, seed in tables]
         return cls(*(torch.stack(layer) for layer in zip(*trained, strict=True)))
 
     def given(self, x: Tensor) -> Callable[[Tensor], Tensor]:
@@ -64,7 +67,7 @@ class DeepKnockoffs(Knockoffs):
         return x_hat
 
 
-def _trained(X: Tensor, seed: int, steps: int | None) -> list[Tensor]:
+def _trained(X: Tensor, seed: int, steps: int | None, target_correlation: float) -> list[Tensor]:
     """The layers of one network, ready to use. Shape: ``X (columns, rows)``."""
     n_columns, n_rows = X.shape
     batch_size = max(4, min(_BATCH_SIZE, n_rows))  # two halves of two, or there is no discrepancy
@@ -88,7 +91,8 @@ def _trained(X: Tensor, seed: int, steps: int | None) -> list[Tensor]:
             x = X[:, integers(row_key, batch_size, n_rows)[0]]
             x_hat, _ = outputs(x, noise_key)
             swapped = uniform(swap_key, n_columns)[0] < 0.5
-            loss = discrepancy(x, x_hat, swapped) + _SECOND_ORDER * second_order(x, x_hat) + decorrelation(x, x_hat)
+            loss = discrepancy(x, x_hat, swapped) + _SECOND_ORDER * second_order(x, x_hat)
+            loss = loss + decorrelation(x, x_hat, target_correlation)
             optimiser.step(torch.autograd.grad(loss, parameters)[0])
     with torch.no_grad():
         _, layers = outputs(X[:, :: max(1, n_rows // _ROWS_FOR_STATISTICS)], keys[1])
@@ -162,9 +166,9 @@ def _self_correlation(x: Tensor, x_hat: Tensor) -> Tensor:
     return between / (own * theirs).clamp(min=_EPSILON**2).sqrt()
 
 
-def decorrelation(x: Tensor, x_hat: Tensor) -> Tensor:
-    """How far columns are from a correlation of 0.5 with their knockoffs. Shape: ``(columns, rows)`` each -> ``()``."""
-    return (_self_correlation(x, x_hat) - _TARGET_CORRELATION).square().sum()
+def decorrelation(x: Tensor, x_hat: Tensor, target: float) -> Tensor:
+    """How far columns and knockoffs are from a correlation of ``target``. Shape: ``(columns, rows)`` each -> ``()``."""
+    return (_self_correlation(x, x_hat) - target).square().sum()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,83 @@
+"""Why some figures differ from the paper's, as experiments/README.md tells: `python -m experiments.differences`.
+
+L2X by the number of updates; REAL-X with its selection thresholded and drawn; deep knockoffs trained towards another
+correlation with their columns. Minutes on a GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.compared import K, activation
+from hideseek import HideSeekClassifier
+from hideseek.baselines import L2X, RealX
+from hideseek.datasets import Dataset, make_syn
+from hideseek.engine.deep_knockoffs import DeepKnockoffs
+from hideseek.engine.replacement import KNOCKOFFS
+from hideseek.metrics import selection_scores
+
+
+class Decorrelated(DeepKnockoffs):
+    """Deep knockoffs that are to have nothing in common with their columns."""
+
+    target_correlation = 0.0
+
+
+def show(what: str, scored: Iterable[tuple[NDArray[np.bool_], Dataset]]) -> None:
+    scores = [selection_scores(selected, test.relevant) for selected, test in scored]
+    tpr, fdr = np.median([(score.tpr, score.fdr) for score in scores], axis=0)
+    print(f"{what:40}TPR {tpr:5.1f}  FDR {fdr:5.1f}  ({len(scores)} seeds)", flush=True)
+
+
+def fitted(method: Any, name: str, seeds: int) -> list[tuple[Any, Dataset]]:
+    """One fitted method per seed, all from one stack, and the rows to score it on."""
+    problems = [(data.X, data.y, s, {}) for s in range(seeds) for data in [make_syn(name, random_state=s)]]
+    return [(model, make_syn(name, random_state=s + 1)) for s, model in enumerate(method.fit_many(problems))]
+
+
+def l2x(seeds: int) -> None:
+    for name in ("Syn1", "Syn2"):
+        for steps in (10, 20, 40, 80):
+            runs = fitted(L2X(K[name], steps=steps, activation=activation(name)), name, seeds)
+            show(f"L2X {name}, {steps} updates", [(model.select(test.X), test) for model, test in runs])
+
+
+def realx(seeds: int) -> None:
+    rng = np.random.default_rng(0)
+    for name in K:
+        runs = fitted(RealX(activation=activation(name)), name, seeds)
+        masks = [(model.explain(test.X).importance, test) for model, test in runs]
+        show(f"REAL-X {name}, probability over 0.5", [(p > 0.5, test) for p, test in masks])
+        show(f"REAL-X {name}, drawn", [(rng.random(p.shape) < p, test) for p, test in masks])
+
+
+def knockoffs(seeds: int) -> None:
+    for kind in (DeepKnockoffs, Decorrelated):
+        KNOCKOFFS["deep_knockoff"] = kind
+        for name in ("Syn1", "Syn3", "Syn5"):
+            runs = []
+            for seed in range(seeds):
+                train, test = make_syn(name, random_state=seed), make_syn(name, random_state=seed + 1)
+                model = HideSeekClassifier("paper", replacement="deep_knockoff", random_state=seed)
+                runs.append((model.fit(train.X, train.y).select(test.X), test))
+            show(f"{name}, knockoffs towards {kind.target_correlation}", runs)
+
+
+def main() -> None:
+    trials = {"l2x": (l2x, 20), "realx": (realx, 6), "knockoffs": (knockoffs, 2)}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("trials", nargs="*", default=list(trials), help=", ".join(trials))
+    parser.add_argument("--seeds", type=int, help="instead of each trial's own number")
+    arguments = parser.parse_args()
+    for name in arguments.trials:
+        trial, seeds = trials[name]
+        trial(arguments.seeds or seeds)
+
+
+if __name__ == "__main__":
+    main()
