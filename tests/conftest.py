@@ -2,8 +2,15 @@ import os
 
 import numpy as np
 import pytest
+import torch
 
 from hideseek import HideSeekClassifier
+
+
+@pytest.fixture(autouse=True)
+def same_random_numbers():
+    """Tests that draw with torch draw the same in every run."""
+    torch.manual_seed(0)
 
 
 @pytest.fixture(scope="session")

@@ -179,7 +179,7 @@ def test_same_seed_same_bits(switch):
 def test_the_first_members_of_a_larger_ensemble_are_the_smaller_one(switch):
     small, large = (HideSeekClassifier(**QUICK, n_members=n).fit(*switch) for n in (2, 4))
     np.testing.assert_allclose(
-        large._ensemble.stack.parameters[:2].numpy(), small._ensemble.stack.parameters.numpy(), atol=1e-3
+        large._ensemble.stack.by_member()[:2].numpy(), small._ensemble.stack.by_member().numpy(), atol=1e-3
     )
 
 

@@ -7,9 +7,8 @@ from torch import nn
 
 from hideseek.engine.adam import Adam
 from hideseek.engine.draws import Stream, integers, member_seeds, step_keys
-from hideseek.engine.networks import split
 from hideseek.engine.recipe import PRESETS, Recipe
-from hideseek.engine.stack import Data, Members
+from hideseek.engine.stack import Data, Members, Stack
 from hideseek.engine.training import train
 from hideseek.errors import TrainingError
 
@@ -94,7 +93,7 @@ def test_a_member_alone_equals_the_member_in_a_stack(batch_size):
     for k in range(4):
         own = Data(data.X[table[k]][None], data.target[table[k]][None])
         alone, single = fit(recipe, own, make_members(seeds[k : k + 1], price=prices[k], visible=visible[k : k + 1]))
-        torch.testing.assert_close(together.parameters[k], alone.parameters[0], atol=1e-5, rtol=0)
+        torch.testing.assert_close(together.by_member()[k], alone.by_member()[0], atol=1e-5, rtol=0)
         np.testing.assert_allclose(history.mask_sum[:, k], single.mask_sum[:, 0], atol=1e-4)
 
 
@@ -146,7 +145,7 @@ def test_regression_and_soft_labels_learn():
     _, history = fit(recipe, Data(data.X, value), make_members([1]), loss="squared_error", n_outputs=1)
     assert history.prediction_loss[-1, 0] < 0.2 * history.prediction_loss[0, 0]
     soft = torch.stack((torch.sigmoid(4 * value), torch.sigmoid(-4 * value)), dim=2)
-    _, history = fit(recipe, Data(data.X, soft), make_members([1]), loss="soft_cross_entropy")
+    _, history = fit(recipe, Data(data.X, soft), make_members([1]), loss="cross_entropy")
     assert history.prediction_loss[-1, 0] < 0.6 * history.prediction_loss[0, 0]
 
 
@@ -185,7 +184,6 @@ def test_parameters_split_into_hide_and_seek():
     hide, seek = stack.layers()
     assert [tuple(w.shape[1:]) for w in hide] == [(32, 4), (32, 1), (32, 32), (32, 1), (4, 32), (4, 1)]
     assert [tuple(w.shape[1:]) for w in seek][-2:] == [(2, 32), (2, 1)]
-    assert (
-        sum(w.numel() for w in split(stack.parameters, stack.hide.shapes + stack.seek.shapes))
-        == stack.parameters.numel()
-    )
+    assert sum(w.numel() for w in (*hide, *seek)) == stack.parameters.numel()
+    again = Stack.from_members(stack.hide, stack.seek, stack.by_member())
+    assert torch.equal(again.parameters, stack.parameters)

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import torch
 
-__all__ = ["for_each_block", "resolve_device", "training_threads"]
+__all__ = ["for_each_block", "one_thread", "resolve_device", "training_threads"]
 
 _ROWS_FOR_MANY_THREADS = 2**17
 """Rows in a step, over all members, from which more threads pay even on a busy machine.
@@ -33,7 +33,7 @@ _before = 0
 
 
 @contextmanager
-def _one_thread() -> Iterator[int]:
+def one_thread() -> Iterator[int]:
     """One thread per operation; gives the number of threads the caller had set, and puts it back afterwards.
 
     The setting belongs to the process, so of several callers at once the first in saves it and the last out restores.
@@ -56,7 +56,7 @@ def _one_thread() -> Iterator[int]:
 def training_threads(device: torch.device, rows_per_step: int) -> AbstractContextManager[object]:
     """On a CPU, one thread for small steps."""
     if device.type == "cpu" and rows_per_step < _ROWS_FOR_MANY_THREADS:
-        return _one_thread()
+        return one_thread()
     return nullcontext()
 
 
@@ -70,5 +70,5 @@ def for_each_block(job: Callable[[slice], None], blocks: Iterable[slice], device
         for block in blocks:
             job(block)
         return
-    with _one_thread() as n_threads, ThreadPoolExecutor(n_threads) as pool:
+    with one_thread() as n_threads, ThreadPoolExecutor(n_threads) as pool:
         deque(pool.map(job, blocks), maxlen=0)

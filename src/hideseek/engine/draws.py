@@ -1,14 +1,13 @@
 """Random numbers that belong to a member, not to a moment.
 
 Every draw is a function of (seed, stream, step, cell), so a member gets the same draws alone or in a stack, on a CPU
-or a GPU, whatever was drawn before it. The seed, stream and step are hashed into a 64-bit key on the host; the key and
-the cell's number are mixed into 32 bits on the device with integer operations, which are exact everywhere.
+or a GPU, whatever was drawn before it. The seed, stream and step are hashed into a 64-bit key; the key and
+the cell's number are mixed into 32 bits, all with integer operations, which are exact on every device.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
-from functools import lru_cache
 
 import numpy as np
 import torch
@@ -18,7 +17,10 @@ from torch import Tensor
 from hideseek.errors import InputError
 
 __all__ = [
+    "Draws",
+    "Keys",
     "Stream",
+    "all_cells",
     "columns_given",
     "draw_columns",
     "integers",
@@ -49,70 +51,138 @@ class Stream(IntEnum):
     KNOCKOFF = 9
 
 
-def _mix64(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mix64(x: Tensor) -> Tensor:
     """The finaliser of splitmix64: a bijection of 64-bit words in which every input bit reaches every output bit."""
-    with np.errstate(over="ignore"):
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    x = (x ^ ((x >> 30) & (2**34 - 1))) * _signed(0xBF58476D1CE4E5B9)  # the masks undo the sign that a shift drags in
+    x = (x ^ ((x >> 27) & (2**37 - 1))) * _signed(0x94D049BB133111EB)
+    return x ^ ((x >> 31) & (2**33 - 1))
 
 
-def _key64(seeds: NDArray[np.integer], stream: Stream, steps: NDArray[np.integer]) -> NDArray[np.uint64]:
-    with np.errstate(over="ignore"):
-        key = _mix64(seeds.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15))
-        key = _mix64(key ^ np.uint64(stream))
-        return _mix64(key + steps.astype(np.uint64)[..., None] * np.uint64(0xD1342543DE82EF95))
+def _signed(word: int) -> int:
+    """A 64-bit word as the signed number of the same bits."""
+    return word - 2**64 if word >= 2**63 else word
+
+
+class Keys:
+    """The keys of a stream, for any step, on the device of the seeds. Shape: ``seeds (members,)``, int64."""
+
+    def __init__(self, seeds: Tensor, stream: Stream) -> None:
+        self._stream_keys = _mix64(_mix64(seeds + _signed(0x9E3779B97F4A7C15)) ^ int(stream))
+
+    def words_at(self, steps: Tensor) -> Tensor:
+        """Shape: ``steps (steps,)``, int64 -> ``(steps, members)``, int64."""
+        return _mix64(self._stream_keys + steps[:, None] * _signed(0xD1342543DE82EF95))
+
+    def at(self, steps: Tensor) -> Tensor:
+        """One key per step and member. Shape: ``steps (steps,)``, int64 -> ``(steps, members, 2)``, int32."""
+        return self.words_at(steps).unsqueeze(2).view(torch.int32)
 
 
 def step_keys(seeds: NDArray[np.integer], stream: Stream, start: int, stop: int) -> Tensor:
-    """The keys of steps ``start`` to ``stop - 1``, one per step and member.
-
-    Shape: ``(steps, members, 2)``, int32.
-    """
-    keys = _key64(np.asarray(seeds), stream, np.arange(start, stop))
-    return torch.from_numpy(keys.view(np.int32).reshape(stop - start, len(seeds), 2))
+    """The keys of steps ``start`` to ``stop - 1``. Shape: ``(steps, members, 2)``, int32, on the CPU."""
+    return Keys(torch.as_tensor(np.asarray(seeds, dtype=np.int64)), stream).at(torch.arange(start, stop))
 
 
 def member_seeds(seed: int, n_members: int) -> NDArray[np.int64]:
     """Seeds of the members of one ensemble: the first k of them do not depend on how many follow."""
-    keys = _key64(np.array([seed]), Stream.MEMBER, np.arange(n_members))
-    return (keys[:, 0] >> np.uint64(1)).astype(np.int64)
+    keys = Keys(torch.tensor([seed]), Stream.MEMBER).words_at(torch.arange(n_members))
+    return ((keys[:, 0] >> 1) & (2**63 - 1)).numpy()
 
 
-@lru_cache(maxsize=8)
-def _cells(n_cells: int, device: torch.device) -> Tensor:
-    return torch.arange(n_cells, dtype=torch.int32, device=device)
+class Draws:
+    """Random words of some cells, drawn again and again in buffers that are made once.
+
+    A fresh tensor for every intermediate result would cost more, in pages asked of the system, than the arithmetic.
+
+    Args:
+        cells: The numbers of the cells. Shape: ``(n_cells,)``, int32.
+        n_keys: The most keys that are drawn for at a time.
+    """
+
+    def __init__(self, cells: Tensor, n_keys: int) -> None:
+        self._cells = cells
+        self._words, self._shifted = cells.new_empty(2, n_keys, len(cells))
+        self._wide: Tensor | None = None
+        self._values: Tensor | None = None
+
+    def words(self, keys: Tensor) -> Tensor:
+        """32 random bits for each cell of each member, in a buffer that the next draw uses again.
+
+        Shape: ``keys (members, 2)`` -> ``(members, n_cells)``, int32.
+        """
+        x, shifted = self._words[: len(keys)], self._shifted[: len(keys)]
+        torch.add(self._cells, keys[:, :1], out=x)
+        _fold(x, shifted, 16)
+        x *= _MULTIPLIER_1
+        x ^= keys[:, 1:]
+        _fold(x, shifted, 15)
+        x *= _MULTIPLIER_2
+        _fold(x, shifted, 16)
+        return x
+
+    def integers(self, keys: Tensor, high: int) -> Tensor:
+        """Integers in ``[0, high)``, uniform to one part in 2^32 / high, in a buffer that is used again.
+
+        Shape: ``keys (members, 2)`` -> ``(members, n_cells)``, int64.
+        """
+        if self._wide is None:
+            self._wide = torch.empty_like(self._words, dtype=torch.int64)
+        wide = self._wide[: len(keys)].copy_(self.words(keys))
+        wide &= _WORD - 1
+        wide *= high
+        wide >>= 32
+        return wide
+
+    def values_at(self, picks: Tensor, values: Tensor) -> Tensor:
+        """The values at the places that ``integers`` drew, in a buffer that is used again.
+
+        Shape: ``picks``, any, ``values (any,)``, float32 -> as ``picks``.
+        """
+        if self._values is None:
+            self._values = torch.empty_like(self._words, dtype=torch.float32).view(-1)
+        out = self._values[: picks.numel()]
+        return torch.index_select(values, 0, picks.view(-1), out=out).view(picks.shape)
+
+    def uniform(self, keys: Tensor) -> Tensor:
+        """Numbers in ``(0, 1)``, float64, never either end. Shape: ``keys (members, 2)`` -> ``(members, n_cells)``."""
+        return (self.words(keys).double() + (_WORD // 2 + 0.5)) / _WORD
+
+    def normal(self, keys: Tensor) -> Tensor:
+        """Standard normal numbers, float32, none further out than 6.4. Shape: as ``uniform``."""
+        draws: Tensor = torch.special.ndtri(self.uniform(keys))
+        return draws.float()
+
+
+def _fold(x: Tensor, shifted: Tensor, bits: int) -> None:
+    """x ^= x >> bits, of unsigned words."""
+    torch.bitwise_right_shift(x, bits, out=shifted)
+    shifted &= 2 ** (32 - bits) - 1  # undoes the sign that an arithmetic shift drags in
+    x ^= shifted
+
+
+def all_cells(keys: Tensor, n_cells: int) -> Draws:
+    """Draws of cells 0 to ``n_cells - 1`` for as many keys. Shape: ``keys (members, 2)``."""
+    return Draws(torch.arange(n_cells, dtype=torch.int32, device=keys.device), len(keys))
 
 
 def words(keys: Tensor, n_cells: int) -> Tensor:
-    """32 random bits for each cell of each member.
-
-    Shape: ``keys (members, 2)`` -> ``(members, n_cells)``, int32.
-    """
-    x = _cells(n_cells, keys.device) + keys[:, :1]
-    x ^= (x >> 16) & 0xFFFF  # the mask undoes the sign that an arithmetic shift drags in
-    x *= _MULTIPLIER_1
-    x ^= keys[:, 1:]
-    x ^= (x >> 15) & 0x1FFFF
-    x *= _MULTIPLIER_2
-    x ^= (x >> 16) & 0xFFFF
-    return x
+    """As ``Draws.words``, of all cells."""
+    return all_cells(keys, n_cells).words(keys)
 
 
 def integers(keys: Tensor, n_cells: int, high: int) -> Tensor:
-    """Integers in ``[0, high)``, uniform to one part in 2^32 / high. Shape: ``(members, n_cells)``, int64."""
-    return ((words(keys, n_cells).long() & (_WORD - 1)) * high) >> 32
+    """As ``Draws.integers``, of all cells."""
+    return all_cells(keys, n_cells).integers(keys, high)
 
 
 def uniform(keys: Tensor, n_cells: int) -> Tensor:
-    """Numbers in ``(0, 1)``, float64, never either end. Shape: ``(members, n_cells)``."""
-    return (words(keys, n_cells).double() + (_WORD // 2 + 0.5)) / _WORD
+    """As ``Draws.uniform``, of all cells."""
+    return all_cells(keys, n_cells).uniform(keys)
 
 
 def normal(keys: Tensor, n_cells: int) -> Tensor:
-    """Standard normal numbers, float32, none further out than 6.4. Shape: ``(members, n_cells)``."""
-    draws: Tensor = torch.special.ndtri(uniform(keys, n_cells))
-    return draws.float()
+    """As ``Draws.normal``, of all cells."""
+    return all_cells(keys, n_cells).normal(keys)
 
 
 def columns_given(n_columns: int, fraction: float) -> int:

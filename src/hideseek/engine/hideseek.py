@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
-from hideseek.engine.networks import Pass, split
-from hideseek.engine.objective import PredictionLoss, row_mean
+from hideseek.engine.networks import Layer, Pass
+from hideseek.engine.objective import PredictionLoss, row_mean, row_sum
 from hideseek.engine.stack import Batch, Stack
 
-__all__ = ["HideSeek", "mix"]
+__all__ = ["HideSeek", "mix", "prediction_loss"]
 
 
 def mix(mask: Tensor, x: Tensor, x_hat: Tensor) -> Tensor:
@@ -17,53 +19,72 @@ def mix(mask: Tensor, x: Tensor, x_hat: Tensor) -> Tensor:
     return torch.lerp(x_hat, x, mask)
 
 
+def prediction_loss(stack: Stack, row_loss: PredictionLoss, batch: Batch, x_hat: Tensor) -> Tensor:
+    """l(Seek(z), y) as a mean over rows. Shape: ``x_hat (members, columns, rows)`` -> ``(members,)``."""
+    x, target, weight = batch
+    hide, seek = stack.layers()
+    mask = torch.sigmoid_(stack.hide.forward(hide, x))
+    loss, _ = row_loss(stack.seek.forward(seek, mix(mask, x, x_hat)), target)
+    return row_mean(loss, weight).sum(dim=1)
+
+
 class HideSeek:
     """m = Hide(x), z = m * x + (1 - m) * x_hat, y_hat = Seek(z); a row's loss is l(y_hat, y) + price * ||m||_1.
 
     Args:
-        stack: The members; their weights are read anew at every call.
+        stack: Whose shapes the networks have.
         row_loss: l, with its gradient.
-        price: lambda_max / d of each member. Shape: ``(members,)``.
-        visible: 1 where a member sees a column. Shape: ``(members, columns)``, float.
-        n_rows: Rows of the batches that ``step`` is called with.
+        n_members: Members at work.
+        n_rows: Rows of the batches that ``gradient`` is called with.
     """
 
-    def __init__(self, stack: Stack, row_loss: PredictionLoss, price: Tensor, visible: Tensor, n_rows: int) -> None:
-        self._stack, self._row_loss, self._visible = stack, row_loss, visible
-        self._price = (price[:, None] * visible)[:, :, None]
-        self.gradient = torch.empty_like(stack.parameters)
-        (hide, seek), n_hide = stack.layers(), len(stack.hide.shapes)
-        views = split(self.gradient, stack.hide.shapes + stack.seek.shapes)
-        self._hide, self._seek = Pass(hide, views[:n_hide], n_rows), Pass(seek, views[n_hide:], n_rows)
-        self._shown, self._z, self._z_slope = self._hide.slope.new_empty(3, *self._hide.slope.shape)
+    def __init__(self, stack: Stack, row_loss: PredictionLoss, n_members: int, n_rows: int) -> None:
+        like, n_columns = stack.parameters, stack.hide.sizes[0]
+        self._row_loss = row_loss
+        self._hide = Pass(stack.hide.sizes, like, n_members, n_rows)
+        self._seek = Pass(stack.seek.sizes, like, n_members, n_rows)
+        self._shown, self._z_slope = like.new_empty(2, n_members, n_columns, n_rows)
+        self._z = like.new_ones(n_members, n_columns + 1, n_rows)
+        self._z_without_ones = self._z[:, :-1]
 
-    def losses(self, batch: Batch, x_hat: Tensor) -> tuple[Tensor, Tensor]:
-        """The prediction loss, and ||m||_1 over the columns a member sees, both as means over rows.
+    def gradient(
+        self,
+        hide: Sequence[Layer],
+        seek: Sequence[Layer],
+        batch: Batch,
+        x_hat: Tensor,
+        price: Tensor,
+        row_share: float,
+        *,
+        add: bool,
+    ) -> tuple[Tensor, Tensor]:
+        """Fill the layers' gradients with ``row_share`` times that of the sum of the rows' losses, or add it to them.
 
-        Shape: ``x_hat (members, columns, rows)`` -> ``(members,)`` each.
+        Args:
+            hide: The layers of Hide.
+            seek: The layers of Seek.
+            batch: The rows, x with a row of ones below. Shape: ``x (members, columns + 1, rows)``.
+            x_hat: What stands in for them. Shape: ``(members, columns, rows)``.
+            price: Of showing one feature of one row, at this step, times ``row_share``.
+                Shape: ``(members, columns, 1)``.
+            row_share: One over the number of rows of the whole batch, of which these may be a part.
+            add: Whether to add to the gradients.
+
+        Returns:
+            The sums over rows of l and of m. Shape: ``(members, outputs)``, ``(members, columns)``.
         """
         x, target, weight = batch
-        hide, seek = self._stack.layers()
-        mask = torch.sigmoid_(self._stack.hide.forward(hide, x))
-        loss, _ = self._row_loss(self._stack.seek.forward(seek, mix(mask, x, x_hat)), target)
-        return row_mean(loss, weight), self._mask_sum(mask, weight)
+        mask = torch.sigmoid_(self._hide.forward(hide, x))
+        torch.sub(x[:, :-1], x_hat, out=self._shown)
+        torch.addcmul(x_hat, mask, self._shown, out=self._z_without_ones)
+        loss, y_hat_slope = self._row_loss(self._seek.forward(seek, self._z), target)
 
-    def step(self, batch: Batch, x_hat: Tensor, share: float) -> tuple[Tensor, Tensor]:
-        """As ``losses``, and leaves the gradient of loss + share * price * ||m||_1 in ``gradient``."""
-        x, target, weight = batch
-        mask = torch.sigmoid_(self._hide.forward(x))
-        torch.sub(x, x_hat, out=self._shown)
-        y_hat = self._seek.forward(torch.addcmul(x_hat, mask, self._shown, out=self._z))
-        loss, y_hat_slope = self._row_loss(y_hat, target)
-
-        row_share = 1.0 / x.shape[2] if weight is None else weight[:, None] / x.shape[2]
         torch.mul(y_hat_slope, row_share, out=self._seek.slope)
-        self._seek.backward(self._z_slope)
+        if weight is not None:
+            self._seek.slope.mul_(weight[:, None])
+        self._seek.backward(seek, self._z, self._z_slope, add=add)
         mask_slope = torch.mul(self._z_slope, self._shown, out=self._hide.slope)
-        mask_slope += share * self._price * row_share
+        mask_slope += price if weight is None else price * weight[:, None]
         torch.ops.aten.sigmoid_backward.grad_input(mask_slope, mask, grad_input=mask_slope)
-        self._hide.backward()
-        return row_mean(loss, weight), self._mask_sum(mask, weight)
-
-    def _mask_sum(self, mask: Tensor, weight: Tensor | None) -> Tensor:
-        return (row_mean(mask, weight) * self._visible).sum(dim=1)
+        self._hide.backward(hide, x, add=add)
+        return row_sum(loss, weight), row_sum(mask, weight)

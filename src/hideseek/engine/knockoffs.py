@@ -13,7 +13,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from hideseek.engine.draws import normal
+from hideseek.engine.draws import Draws, all_cells
 
 __all__ = ["GaussianKnockoffs", "Knockoffs", "equicorrelated", "maximum_entropy"]
 
@@ -55,11 +55,15 @@ class Knockoffs(ABC):
         """The same on another device."""
         return type(self)(*(tensor.to(device) for tensor in self.tensors))
 
-    def draw(self, keys: Tensor, x: Tensor) -> Tensor:
+    def part(self, members: slice) -> Self:
+        """As ``Replacement.part``."""
+        return self if len(self.tensors[0]) == 1 else type(self)(*(tensor[members] for tensor in self.tensors))
+
+    def draw(self, keys: Tensor, x: Tensor, draws: Draws | None = None) -> Tensor:
         """As ``Replacement.draw``."""
         _, columns, rows = x.shape
         shape = (-1, len(self.tensors[0]), columns, rows)
-        noise = normal(keys, columns * rows)
+        noise = (draws or all_cells(keys, columns * rows)).normal(keys)
         return self.given(x.reshape(shape))(noise.view(shape)).view(x.shape)
 
 

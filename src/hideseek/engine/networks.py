@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-__all__ = ["Mlp", "Pass", "split"]
+__all__ = ["Layer", "Mlp", "Pass", "split"]
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,7 @@ class Mlp:
     @cached_property
     def shapes(self) -> list[tuple[int, int]]:
         """Matrix and bias of each layer in turn, as ``(rows, columns)``."""
-        pairs = zip(self.sizes[:-1], self.sizes[1:], strict=True)
-        return [shape for inputs, outputs in pairs for shape in ((outputs, inputs), (outputs, 1))]
+        return [shape for inputs, outputs in pairwise(self.sizes) for shape in ((outputs, inputs), (outputs, 1))]
 
     @cached_property
     def n_parameters(self) -> int:
@@ -72,55 +73,81 @@ def split(parameters: Tensor, shapes: Sequence[tuple[int, int]]) -> list[Tensor]
     return [part.view(len(part), *shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
+class Layer(NamedTuple):
+    """A layer of some members in training.
+
+    Attributes:
+        matrix: Weights, and the bias as a last column. Shape: ``(members, outputs, inputs + 1)``.
+        back: The weights, transposed. Shape: ``(members, inputs, outputs)``.
+        gradient: Shape: as ``matrix``, contiguous.
+    """
+
+    matrix: Tensor
+    back: Tensor
+    gradient: Tensor
+
+    @classmethod
+    def of(cls, matrix: Tensor, gradient: Tensor) -> Layer:
+        """A layer and where its gradient goes."""
+        return cls(matrix, matrix[:, :, :-1].transpose(1, 2), gradient)
+
+
 class Pass:
     """One network at one batch size, forward and back, in buffers that are made once.
 
-    Backpropagation by hand: for networks this small, recording the operations costs as much as running them.
+    Backpropagation by hand: for networks this small, recording the operations costs as much as running them, and so
+    does each operation more. The bias is a column of the matrix, so that what enters a layer has a row of ones below.
 
     Args:
-        layers: The weights, matrix and bias of each layer in turn: views that the optimiser changes in place.
-        gradients: Views of the same shapes, which ``backward`` fills.
+        sizes: As in ``Mlp``.
+        like: Of the type and device of the weights.
+        n_members: Members at work.
         n_rows: Rows of a batch.
     """
 
-    def __init__(self, layers: Sequence[Tensor], gradients: Sequence[Tensor], n_rows: int) -> None:
-        self._weights, self._biases = layers[0::2], layers[1::2]
-        self._weight_gradients, self._bias_gradients = gradients[0::2], gradients[1::2]
-        self._values = [bias.new_empty(len(bias), bias.shape[1], n_rows) for bias in self._biases]
-        self._slopes = [torch.empty_like(values) for values in self._values]
-        self._x: Tensor
+    def __init__(self, sizes: Sequence[int], like: Tensor, n_members: int, n_rows: int) -> None:
+        self._slopes = [like.new_empty(n_members, size, n_rows) for size in sizes[1:]]
+        self.output = torch.empty_like(self._slopes[-1])
+        self._values = [like.new_ones(n_members, size + 1, n_rows) for size in sizes[1:-1]]
+        self._without_ones = [values[:, :-1] for values in self._values]
+        self._slopes_across = [slope.transpose(1, 2) for slope in self._slopes]
+        self._values_across = [values.transpose(1, 2) for values in self._values]
+        self._products = [like.new_empty(n_members, a + 1, b) for a, b in pairwise(sizes)]
 
     @property
     def slope(self) -> Tensor:
         """Where the gradient of the loss by the output belongs before ``backward``. Shape: as the output."""
         return self._slopes[-1]
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Shape: ``(members, inputs, rows)`` -> ``(members, outputs, rows)``, in a buffer that is used again."""
-        self._x = x
+    def forward(self, layers: Sequence[Layer], x: Tensor) -> Tensor:
+        """Shape: ``(members, inputs + 1, rows)`` -> ``(members, outputs, rows)``, in a buffer that is used again."""
         for i, values in enumerate(self._values):
-            x = torch.baddbmm(self._biases[i], self._weights[i], x if i == 0 else torch.relu_(x), out=values)
-        return x
+            sums = torch.bmm(layers[i].matrix, x, out=self._slopes[i])  # free until ``backward`` needs them
+            torch.clamp_min(sums, 0, out=self._without_ones[i])
+            x = values
+        return torch.bmm(layers[-1].matrix, x, out=self.output)
 
-    def backward(self, x_slope: Tensor | None = None) -> None:
-        """Fill the gradients of the weights from ``slope`` and, where a tensor is given for it, that of the input."""
-        for i in reversed(range(len(self._values))):
-            slope = self._slopes[i]
-            _outer_into(self._weight_gradients[i], slope, self._values[i - 1] if i > 0 else self._x)
-            torch.sum(slope, dim=2, keepdim=True, out=self._bias_gradients[i])
-            below = self._slopes[i - 1] if i > 0 else x_slope
+    def backward(self, layers: Sequence[Layer], x: Tensor, x_slope: Tensor | None = None, *, add: bool) -> None:
+        """Fill the gradients of the weights from ``slope``, or add to them; and that of x, if a tensor is given for it.
+
+        ``layers`` and ``x`` are those of the last ``forward``. Shape: ``x_slope (members, inputs, rows)``.
+        """
+        for i in reversed(range(len(layers))):
+            slope, below = self._slopes[i], self._slopes[i - 1] if i > 0 else x_slope
+            self._outer(i, layers[i].gradient, x, add)
             if below is not None:
-                torch.bmm(self._weights[i].transpose(1, 2), slope, out=below)
+                torch.bmm(layers[i].back, slope, out=below)
             if i > 0:
-                torch.ops.aten.threshold_backward.grad_input(below, self._values[i - 1], 0, grad_input=below)
+                torch.ops.aten.threshold_backward.grad_input(below, self._without_ones[i - 1], 0, grad_input=below)
 
+    def _outer(self, i: int, gradient: Tensor, x: Tensor, add: bool) -> None:
+        """Sum over rows of slope times what entered the layer: x, or the values of the layer below.
 
-def _outer_into(out: Tensor, slope: Tensor, x: Tensor) -> None:
-    """Sum over rows of slope times x. Shape: ``(members, outputs, rows)``, ``(members, inputs, rows)`` -> ``out``.
-
-    The longer side of ``out`` comes last in the product, for the same reason that rows come last everywhere.
-    """
-    if x.shape[1] < slope.shape[1]:
-        out.copy_(torch.bmm(x, slope.transpose(1, 2)).transpose(1, 2))
-    else:
-        torch.bmm(slope, x.transpose(1, 2), out=out)
+        The longer side of the matrix comes last in the product, for the same reason that rows come last everywhere.
+        """
+        if i == 0 and x.shape[1] <= gradient.shape[1]:
+            product = torch.bmm(x, self._slopes_across[0], out=self._products[0]).transpose(1, 2)
+            gradient.add_(product) if add else gradient.copy_(product)
+        else:
+            entered = self._values_across[i - 1] if i > 0 else x.transpose(1, 2)
+            torch.baddbmm(gradient, self._slopes[i], entered, beta=float(add), out=gradient)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from copy import copy
+from typing import Protocol, Self
 
 import torch
 from torch import Tensor
 
 from hideseek.engine.deep_knockoffs import DeepKnockoffs
-from hideseek.engine.draws import integers
+from hideseek.engine.draws import Draws, all_cells
 from hideseek.engine.knockoffs import GaussianKnockoffs, Knockoffs
 
 __all__ = ["KNOCKOFFS", "REPLACEMENTS", "Marginal", "Replacement", "fit_knockoffs"]
@@ -30,10 +31,19 @@ def fit_knockoffs(name: str, X: Tensor, seeds: Sequence[int]) -> Knockoffs | Non
 class Replacement(Protocol):
     """Draws x_hat, what stands in for the hidden part of x."""
 
-    def draw(self, keys: Tensor, x: Tensor) -> Tensor:
+    def part(self, members: slice) -> Self:
+        """For some of the members alone."""
+
+    def draw(self, keys: Tensor, x: Tensor, draws: Draws | None = None) -> Tensor:
         """Draw for all members at one step, or at several, one after the other.
 
-        Shape: ``keys (steps * members, 2)``, ``x (steps * members, columns, rows)`` -> as ``x``.
+        Args:
+            keys: Shape: ``(steps * members, 2)``.
+            x: What is replaced. Shape: ``(steps * members, columns, rows)``.
+            draws: Of the cells of one member's x, column after column; None: numbered from 0.
+
+        Returns:
+            x_hat, of the shape of x.
         """
 
 
@@ -51,9 +61,15 @@ class Marginal:
         starts = torch.arange(n_columns, device=X.device) + table[:, None] * n_columns
         self._starts = (starts * self._n_rows)[:, :, None]
 
-    def draw(self, keys: Tensor, x: Tensor) -> Tensor:
+    def part(self, members: slice) -> Marginal:
+        """As ``Replacement.part``."""
+        part = copy(self)
+        part._starts = self._starts[members]
+        return part
+
+    def draw(self, keys: Tensor, x: Tensor, draws: Draws | None = None) -> Tensor:
         """As ``Replacement.draw``; of x only the shape matters."""
-        _, columns, rows = x.shape
-        picks = integers(keys, columns * rows, self._n_rows).view(-1, len(self._starts), columns, rows)
+        draws = draws or all_cells(keys, x.shape[1] * x.shape[2])
+        picks = draws.integers(keys, self._n_rows).view(-1, len(self._starts), *x.shape[1:])
         picks += self._starts
-        return self._values.index_select(0, picks.view(-1)).view(x.shape)
+        return draws.values_at(picks, self._values).view(x.shape)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -33,6 +35,11 @@ class Data:
     X: Tensor
     target: Tensor
     weight: Tensor | None = None
+
+    @cached_property
+    def columns(self) -> Tensor:
+        """The features, column after column. Shape: ``(tables, columns, rows)``, contiguous."""
+        return self.X.transpose(1, 2).contiguous()
 
     def to(self, device: torch.device) -> Data:
         """The same tables on another device."""
@@ -81,19 +88,51 @@ class Members:
 
 @dataclass(frozen=True)
 class Stack:
-    """Hide and Seek of K members: two network shapes, and one row of weights per member.
+    """Hide and Seek of K members: two network shapes, and the weights of all in one flat tensor.
 
-    Shape: ``parameters (members, hide.n_parameters + seek.n_parameters)``.
+    The weights lie layer after layer, each with the matrices of all members, ``(members, outputs, inputs + 1)``, and
+    the bias as their last column: the tensors that training multiplies and the optimiser moves are contiguous.
+    Shape: ``parameters (members * (hide.n_parameters + seek.n_parameters),)``.
     """
 
     hide: Mlp
     seek: Mlp
     parameters: Tensor
 
+    @classmethod
+    def from_members(cls, hide: Mlp, seek: Mlp, weights: Tensor) -> Stack:
+        """The stack of these members. Shape: ``weights (members, weights of both networks)``, ordered as in ``Mlp``."""
+        parts = split(weights, hide.shapes + seek.shapes)
+        pairs = zip(parts[0::2], parts[1::2], strict=True)
+        return cls(hide, seek, torch.cat([torch.cat(pair, dim=2).flatten() for pair in pairs]))
+
+    @property
+    def n_members(self) -> int:
+        """K."""
+        return self.parameters.numel() // (self.hide.n_parameters + self.seek.n_parameters)
+
+    def matrices(self, flat: Tensor) -> tuple[list[Tensor], list[Tensor]]:
+        """Views of Hide's and of Seek's matrices, in the weights or in a tensor of their shape, such as the gradient.
+
+        Shape of each: ``(members, outputs, inputs + 1)``.
+        """
+        shapes = [(b, a + 1) for network in (self.hide, self.seek) for a, b in pairwise(network.sizes)]
+        parts = flat.split_with_sizes([self.n_members * rows * columns for rows, columns in shapes])
+        views = [part.view(-1, *shape) for part, shape in zip(parts, shapes, strict=True)]
+        n_hide = len(self.hide.sizes) - 1
+        return views[:n_hide], views[n_hide:]
+
     def layers(self) -> tuple[list[Tensor], list[Tensor]]:
-        """Weights of Hide and of Seek, matrix and bias of each layer in turn."""
-        views = split(self.parameters, self.hide.shapes + self.seek.shapes)
-        return views[: len(self.hide.shapes)], views[len(self.hide.shapes) :]
+        """Weights of Hide and of Seek, matrix and bias of each layer in turn, as ``Mlp.forward`` takes them."""
+        hide, seek = (
+            [part for matrix in network for part in (matrix[:, :, :-1], matrix[:, :, -1:])]
+            for network in self.matrices(self.parameters)
+        )
+        return hide, seek
+
+    def by_member(self) -> Tensor:
+        """A copy of the weights with one row per member: what ``from_members`` takes."""
+        return torch.cat([part.flatten(1) for network in self.layers() for part in network], dim=1)
 
 
 @dataclass(frozen=True)
@@ -115,10 +154,13 @@ class History:
     validation_loss: NDArray[np.float32] | None
 
 
-def initial_stack(hide: Mlp, seek: Mlp, members: Members, device: torch.device) -> tuple[Stack, Tensor]:
-    """The stack before training, and a 0/1 tensor of the weights that train, of the shape of its parameters."""
+def initial_stack(hide: Mlp, seek: Mlp, members: Members, device: torch.device) -> tuple[Stack, Tensor | None]:
+    """The stack before training, and a 0/1 tensor of the weights that train; None: all of them do."""
     visible = torch.from_numpy(members.visible)
     networks = zip((hide, seek), step_keys(members.seeds, Stream.WEIGHTS, 0, 2), strict=True)
     starts = [network.init(uniform(keys, network.n_parameters), visible) for network, keys in networks]
-    parameters, trainable = (torch.cat(parts, dim=1).float().to(device) for parts in zip(*starts, strict=True))
-    return Stack(hide, seek, parameters), trainable
+    stack, trainable = (
+        Stack.from_members(hide, seek, torch.cat(parts, dim=1).float().to(device))
+        for parts in zip(*starts, strict=True)
+    )
+    return stack, None if members.visible.all() else trainable.parameters

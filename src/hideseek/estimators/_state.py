@@ -26,7 +26,7 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
     """Everything that explaining and predicting need, and the record of the fit."""
     ensemble: Ensemble = model._ensemble
     arrays = {
-        "parameters": ensemble.stack.parameters.cpu().numpy(),
+        "parameters": ensemble.stack.by_member().cpu().numpy(),
         "visible": ensemble.visible.cpu().numpy(),
         "pool": ensemble.pool.cpu().numpy(),
         "center": ensemble.scaler.center,
@@ -53,7 +53,8 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
     """Make an unfitted ``model`` what it was when ``state_of`` saw it."""
     device = resolve_device(model.device if RULES["device"].accepts(model.device) else "auto")
     tensors = {name: torch.from_numpy(arrays[name]).to(device) for name in ("parameters", "visible", "pool")}
-    stack = Stack(Mlp(tuple(description["hide"])), Mlp(tuple(description["seek"])), tensors["parameters"])
+    hide, seek = Mlp(tuple(description["hide"])), Mlp(tuple(description["seek"]))
+    stack = Stack.from_members(hide, seek, tensors["parameters"])
     scaler = Scaler(arrays["center"], arrays["scale"], arrays["constant"])
     recipe = description["recipe"]
     knockoffs = _knockoffs_from(arrays, recipe["replacement"], device)
