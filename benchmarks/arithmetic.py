@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -30,12 +31,43 @@ def explaining_operations(recipe: Recipe, n_rows: int, n_columns: int) -> float:
     return 2.0 * products((n_columns, *recipe.hidden_layers, n_columns)) * n_rows * recipe.n_members
 
 
-def matrix_rate(size: int = 1024, repeats: int = 12) -> float:
-    """Operations per second of a square matrix product in single precision, all threads, best of a few."""
-    a, b = torch.rand(2, size, size)
+def matrix_rate(size: int | None = None, device: torch.device | str = "cpu", repeats: int = 12) -> float:
+    """Operations per second of a square matrix product, all threads or the whole GPU, best of a few.
+
+    In single precision; on a GPU with factors rounded to 10 bits, the fastest that its matrix units take such numbers.
+    """
+    on_gpu = torch.device(device).type == "cuda"
+    size = size or (8192 if on_gpu else 1024)
+    a, b = torch.rand(2, size, size, device=device)
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high" if on_gpu else before)
+    rate = 2 * size**3 / _fastest(lambda: torch.mm(a, b), repeats, on_gpu)
+    torch.set_float32_matmul_precision(before)
+    return rate
+
+
+def copy_rate(device: torch.device | str = "cpu", repeats: int = 12) -> float:
+    """Bytes per second, read or written, of copying a tensor that no cache holds, best of a few."""
+    on_gpu = torch.device(device).type == "cuda"
+    source = torch.zeros(2**28 if on_gpu else 2**26, device=device)
+    copy = torch.empty_like(source)
+    return 2 * 4 * source.numel() / _fastest(lambda: copy.copy_(source), repeats, on_gpu)
+
+
+def _fastest(function: Callable[[], object], repeats: int, on_gpu: bool) -> float:
+    """Seconds of the fastest call."""
     seconds = []
     for _ in range(repeats):
         start = time.perf_counter()
-        torch.mm(a, b)
+        function()
+        if on_gpu:
+            torch.cuda.synchronize()
         seconds.append(time.perf_counter() - start)
-    return 2 * size**3 / float(np.min(seconds))
+    return float(np.min(seconds))
+
+
+def device_name(device: torch.device) -> str:
+    """What the device calls itself."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"CPU, {torch.get_num_threads()} threads"

@@ -5,6 +5,7 @@ import pytest
 import torch
 from torch import nn
 
+from hideseek.engine import training
 from hideseek.engine.adam import Adam
 from hideseek.engine.draws import Stream, integers, member_seeds, step_keys
 from hideseek.engine.recipe import PRESETS, Recipe
@@ -187,3 +188,33 @@ def test_parameters_split_into_hide_and_seek():
     assert sum(w.numel() for w in (*hide, *seek)) == stack.parameters.numel()
     again = Stack.from_members(stack.hide, stack.seek, stack.by_member())
     assert torch.equal(again.parameters, stack.parameters)
+
+
+def test_a_stack_too_big_for_the_card_is_cut_into_pieces(monkeypatch):
+    recipe, data = Recipe(steps=5, batch_size=32), make_data(tables=3)
+    members = make_members(member_seeds(1, 5), price=np.linspace(0, 0.1, 5), table=[2, 0, 2, 1, 0])
+    held_out = make_data(tables=3, rows=20, seed=1)
+    whole, history = fit(recipe, data, members, validation=held_out)
+    plain, sizes = training._train, []
+
+    def small_card(recipe, data, members, **options):
+        sizes.append(len(members))
+        if len(members) > 2:
+            raise torch.OutOfMemoryError
+        return plain(recipe, data, members, **options)
+
+    monkeypatch.setattr(training, "_train", small_card)
+    pieces, other = fit(recipe, data, members, validation=held_out)
+    assert sizes == [5, 2, 3, 1, 2]
+    torch.testing.assert_close(pieces.by_member(), whole.by_member(), atol=1e-6, rtol=0)
+    for name in ("prediction_loss", "mask_sum", "validation_loss"):
+        np.testing.assert_allclose(getattr(other, name), getattr(history, name), atol=1e-5)
+
+
+def test_one_member_too_big_for_the_card_is_said(monkeypatch):
+    def no_card(*arguments, **options):
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr(training, "_train", no_card)
+    with pytest.raises(TrainingError, match=r"4 columns .* 200 rows, 32 of them .* lower batch_size"):
+        fit(Recipe(steps=5, batch_size=32), make_data(), make_members([1]))

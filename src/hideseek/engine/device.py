@@ -8,10 +8,14 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
-__all__ = ["for_each_block", "one_thread", "resolve_device", "training_threads"]
+__all__ = ["for_each_block", "one_thread", "resolve_device", "to_host", "training_threads"]
 
+_STREAMS = 4
 _ROWS_FOR_MANY_THREADS = 2**17
 """Rows in a step, over all members, from which more threads pay even on a busy machine.
 
@@ -61,14 +65,35 @@ def training_threads(device: torch.device, rows_per_step: int) -> AbstractContex
 
 
 def for_each_block(job: Callable[[slice], None], blocks: Iterable[slice], device: torch.device) -> None:
-    """Run ``job`` on every block of rows.
+    """Run ``job`` on every block of rows, on a few threads.
 
-    On a CPU the caller's threads each take whole blocks: splitting single small operations among them costs more
-    than it gains, and this way a block's bits do not depend on the number of threads.
+    On a CPU each thread takes whole blocks: splitting single small operations among them costs more than it gains,
+    and this way a block's bits do not depend on the number of threads. On a GPU each has a stream of its own, so that
+    one block is on its way to the card, or back, while another is worked on.
     """
-    if device.type != "cpu":
-        for block in blocks:
+    with one_thread() as n_threads, ThreadPoolExecutor(n_threads if device.type == "cpu" else _STREAMS) as pool:
+        deque(pool.map(_on_its_own_stream(job, device), blocks), maxlen=0)
+
+
+def _on_its_own_stream(job: Callable[[slice], None], device: torch.device) -> Callable[[slice], None]:
+    if device.type != "cuda":
+        return job
+    before = torch.cuda.current_stream(device)
+
+    def run(block: slice) -> None:
+        stream = torch.cuda.Stream(device)
+        stream.wait_stream(before)
+        with torch.cuda.stream(stream):
             job(block)
-        return
-    with one_thread() as n_threads, ThreadPoolExecutor(n_threads) as pool:
-        deque(pool.map(job, blocks), maxlen=0)
+        stream.synchronize()
+
+    return run
+
+
+def to_host(values: Tensor, out: NDArray[np.float32]) -> None:
+    """Copy a tensor into an array of its shape; from a GPU by way of memory that it can write to at full speed."""
+    if values.device.type == "cuda":
+        host = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)
+        values = host.copy_(values, non_blocking=True)
+        torch.cuda.current_stream().synchronize()
+    out[:] = values.numpy()

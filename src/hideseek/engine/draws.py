@@ -67,11 +67,11 @@ class Keys:
     """The keys of a stream, for any step, on the device of the seeds. Shape: ``seeds (members,)``, int64."""
 
     def __init__(self, seeds: Tensor, stream: Stream) -> None:
-        self._stream_keys = _mix64(_mix64(seeds + _signed(0x9E3779B97F4A7C15)) ^ int(stream))
+        self.stream_keys = _mix64(_mix64(seeds + _signed(0x9E3779B97F4A7C15)) ^ int(stream))
 
     def words_at(self, steps: Tensor) -> Tensor:
         """Shape: ``steps (steps,)``, int64 -> ``(steps, members)``, int64."""
-        return _mix64(self._stream_keys + steps[:, None] * _signed(0xD1342543DE82EF95))
+        return _mix64(self.stream_keys + steps[:, None] * _signed(0xD1342543DE82EF95))
 
     def at(self, steps: Tensor) -> Tensor:
         """One key per step and member. Shape: ``steps (steps,)``, int64 -> ``(steps, members, 2)``, int32."""

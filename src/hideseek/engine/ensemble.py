@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from hideseek.engine.device import for_each_block
+from hideseek.engine.device import for_each_block, to_host
 from hideseek.engine.draws import Stream, integers, normal, step_keys
 from hideseek.engine.hideseek import mix
 from hideseek.engine.knockoffs import Knockoffs
@@ -73,7 +73,7 @@ class Ensemble:
         def job(rows: slice) -> None:
             with torch.inference_mode():
                 mask = torch.sigmoid_(self.stack.hide.forward(hide_layers, self._standardised(X[rows])))
-                out[rows] = mask.mul_(share).sum(dim=0).t()[: rows.stop - rows.start].cpu().numpy()
+                to_host(mask.mul_(share).sum(dim=0).t()[: rows.stop - rows.start], out[rows])
 
         self._for_each_block(job, len(X))
         return out
@@ -97,7 +97,7 @@ class Ensemble:
                     x_hat = row if given_x is None else given_x(row)
                     output = self.stack.seek.forward(seek_layers, mix(mask, x, x_hat))
                     total = total + (output.softmax(dim=1) if softmax else output).mean(dim=0)
-                out[rows] = (total / n_draws).t()[: rows.stop - rows.start].cpu().numpy()
+                to_host((total / n_draws).t()[: rows.stop - rows.start], out[rows])
 
         self._for_each_block(job, len(X))
         return out
@@ -108,7 +108,7 @@ class Ensemble:
         Shape: ``X (rows, columns)``, raw -> ``(members, columns, rows and more)``.
         """
         x = torch.zeros(X.shape[1], len(X) + -len(X) % _FULL_ROWS, device=self.pool.device)
-        x[:, : len(X)] = torch.from_numpy(self.scaler.transform(X)).t()
+        x[:, : len(X)] = self.scaler.transform_on(x.device, X).t()
         return x.expand(len(self.visible), -1, -1)
 
     def _for_each_block(self, job: Callable[[slice], None], n_rows: int) -> None:

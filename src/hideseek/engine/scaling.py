@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 __all__ = ["Scaler", "row_blocks"]
 
@@ -58,3 +60,13 @@ class Scaler:
         scaled[:, self.constant] = 0.0
         np.clip(scaled, -_FARTHEST, _FARTHEST, out=scaled)
         return scaled.astype(np.float32)
+
+    def transform_on(self, device: torch.device, X: NDArray[np.floating]) -> Tensor:
+        """As ``transform``, to a tensor on a device, which does the arithmetic."""
+        if device.type == "cpu":
+            return torch.from_numpy(self.transform(X))
+        raw = torch.from_numpy(np.ascontiguousarray(X)).pin_memory().to(device, non_blocking=True)
+        center, scale = (torch.from_numpy(part).to(device) for part in (self.center, self.scale))
+        scaled = raw.double().sub_(center).div_(scale)
+        scaled[:, torch.from_numpy(self.constant).to(device)] = 0.0
+        return scaled.clamp_(-_FARTHEST, _FARTHEST).float()

@@ -46,6 +46,11 @@ class Data:
         weight = None if self.weight is None else self.weight.to(device)
         return Data(self.X.to(device), self.target.to(device), weight)
 
+    def of(self, tables: NDArray[np.int64]) -> Data:
+        """Some of the tables."""
+        weight = None if self.weight is None else self.weight[tables]
+        return Data(self.X[tables], self.target[tables], weight)
+
     def rows(self, index: Tensor) -> Batch:
         """Rows by their number, counted through all tables. Shape: ``index (members, rows)`` -> a batch."""
         shape, flat = index.shape, index.reshape(-1)
@@ -84,6 +89,10 @@ class Members:
 
     def __len__(self) -> int:
         return len(self.seeds)
+
+    def part(self, members: slice) -> Members:
+        """Some of the members."""
+        return Members(self.seeds[members], self.price[members], self.visible[members], self.table[members])
 
 
 @dataclass(frozen=True)

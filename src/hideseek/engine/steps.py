@@ -27,7 +27,7 @@ __all__ = ["EagerSteps", "Problem", "Steps", "cut"]
 _AHEAD_CELLS = 2**17
 """Cells drawn in one go: enough to spread the cost of a call over several steps, few enough to stay in cache."""
 
-_JOB_CELLS = 2**18
+_JOB_CELLS = {"cpu": 2**18, "cuda": 2**27}
 """Cells of the widest layer that a job works on at a time: its buffers are bounded, whatever the table."""
 
 _FEWEST_ROWS = 256
@@ -177,10 +177,12 @@ class _Batches:
         self._data, self._size, device = data, size, data.X.device
         self._whole: tuple[Tensor, Tensor, Tensor | None] | None = None
         if size == n_rows:
-            x, target, weight = data.tables(problem.table)
+            x, target, weight = data.tables(problem.table if len(data.X) > 1 else problem.table[:1])
             x = torch.cat((x, torch.ones_like(x[:, :1])), dim=1)
             parts = (x, target if target.dim() == 3 else as_outputs(target, self._n_outputs), weight)
-            x, target, weight = (None if part is None else part.expand(n_ahead, *part.shape) for part in parts)
+            x, target, weight = (
+                None if part is None else part.expand(n_ahead, n_members, *part.shape[1:]) for part in parts
+            )
             self._whole = x, target, weight
             return
         self._x = data.X.new_ones(n_ahead, n_members, n_columns + 1, size)
@@ -272,8 +274,8 @@ class _Job:
             self._mask_sum += mask
 
     def _draw(self, keys: Tensor, x: Tensor, first_row: int, space: _Workspace) -> Tensor:
-        # A cell's number is added to its key: so is the number of the first row.
-        keys = keys + torch.tensor([first_row, 0], dtype=keys.dtype, device=keys.device) if first_row else keys
+        if first_row:  # a cell's number is added to its key: so is the number of the first row
+            keys = torch.stack((keys[:, 0] + first_row, keys[:, 1]), dim=1)
         return self._replacement.draw(keys, x, space.draws(len(keys), x.shape[2]))
 
 
@@ -307,13 +309,16 @@ class EagerSteps(Steps):
 
     def __init__(self, problem: Problem, replacement: Replacement, n_threads: int = 1) -> None:
         stack, batch_size = problem.stack, problem.batch_size
-        parts = cut(stack.n_members, batch_size, max(*stack.hide.sizes, *stack.seek.sizes), _JOB_CELLS)
+        device = stack.parameters.device.type
+        job_cells = _JOB_CELLS[device]
+        parts = cut(stack.n_members, batch_size, max(*stack.hide.sizes, *stack.seek.sizes), job_cells)
         super().__init__(problem, n_chunks=1 + max(part.chunk for part in parts))
         sums = (self._loss_sum, self._mask_sum)
         self._jobs = [_Job(part, problem, replacement, self._gradients, sums) for part in parts]
         self._spaces = [_Workspace(problem) for _ in range(min(n_threads, len(parts)))]
         small = len(parts) == len(parts[0].blocks) == 1
-        self._n_ahead = max(1, _AHEAD_CELLS // (problem.visible.numel() * batch_size)) if small else 1
+        ahead = _AHEAD_CELLS // (problem.visible.numel() * batch_size) if small and device == "cpu" else 1
+        self._n_ahead = max(1, ahead)
         self._windows = _Windows(problem, replacement if small else None, self._n_ahead)
         self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
         self._coming: Future[_Window] | None = None

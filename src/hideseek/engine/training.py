@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
+from importlib.util import find_spec
 from itertools import pairwise
 
 import numpy as np
@@ -12,16 +14,17 @@ from torch import Tensor
 
 from hideseek.engine.device import one_thread
 from hideseek.engine.draws import Keys, Stream
+from hideseek.engine.graph import ReplayedSteps
 from hideseek.engine.hideseek import prediction_loss
 from hideseek.engine.networks import Mlp
 from hideseek.engine.objective import PREDICTION_LOSSES, annealed, as_outputs
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.replacement import Marginal, Replacement
 from hideseek.engine.stack import Batch, Data, History, Members, Stack, initial_stack
-from hideseek.engine.steps import EagerSteps, Problem
+from hideseek.engine.steps import EagerSteps, Problem, Steps
 from hideseek.errors import TrainingError
 
-__all__ = ["Progress", "train"]
+__all__ = ["Progress", "choose_steps", "train"]
 
 _RECORDS = 100
 
@@ -60,6 +63,47 @@ def train(
     Raises:
         TrainingError: A loss became infinite or not a number.
     """
+    options = {"loss": loss, "n_outputs": n_outputs, "device": device, "on_progress": on_progress}
+    try:
+        return _train(recipe, data, members, validation=validation, replacement=replacement, **options)
+    except torch.OutOfMemoryError as error:
+        if len(members) == 1:
+            rows, columns = data.X.shape[1:]
+            raise TrainingError(
+                f"a model of {columns} columns and a table of {rows} rows, {recipe.batch_size or rows} of them in a "
+                f'step, do not fit into the memory of {device}; lower batch_size, or use device="cpu"'
+            ) from error
+    # None depends on its neighbours: the stack is cut in two, once what the try held has been let go of.
+    torch.cuda.empty_cache()
+    halves = []
+    for part in (slice(0, len(members) // 2), slice(len(members) // 2, None)):
+        tables, own = np.unique(members.table[part], return_inverse=True)
+        halves.append(
+            train(
+                recipe,
+                data.of(tables),
+                replace(members.part(part), table=own),
+                validation=None if validation is None else validation.of(tables),
+                replacement=None if replacement is None else replacement.part(part),
+                **options,
+            )
+        )
+    return _joined(*halves)
+
+
+def _train(
+    recipe: Recipe,
+    data: Data,
+    members: Members,
+    *,
+    loss: str,
+    n_outputs: int,
+    device: torch.device,
+    validation: Data | None,
+    replacement: Replacement | None,
+    on_progress: Progress | None,
+) -> tuple[Stack, History]:
+    """As ``train``, where all members fit into memory."""
     data = data.to(device)
     n_columns = data.X.shape[2]
     hide = Mlp((n_columns, *recipe.hidden_layers, n_columns))
@@ -68,21 +112,44 @@ def train(
     seeds, table = torch.from_numpy(members.seeds).to(device), torch.from_numpy(members.table).to(device)
     price, visible = (torch.from_numpy(part).float().to(device) for part in (members.price, members.visible))
     problem = Problem(recipe, data, loss, stack, trainable, seeds, table, price, visible)
-    replacement = replacement or Marginal(data.columns, table)
     held_out = None if validation is None else _held_out(validation.to(device), table, n_outputs)
 
     def validation_loss(step: int) -> Tensor | None:
         if held_out is None:
             return None
         keys = Keys(seeds, Stream.VALIDATION).at(torch.tensor([step], device=device))[0]
-        return prediction_loss(stack, PREDICTION_LOSSES[loss], held_out, replacement.draw(keys, held_out[0]))
+        x_hat = (replacement or Marginal(data.columns, table)).draw(keys, held_out[0])
+        return prediction_loss(stack, PREDICTION_LOSSES[loss], held_out, x_hat)
 
     recorder = _Recorder(recipe, validation_loss, on_progress)
-    with torch.inference_mode(), one_thread() as n_threads, closing(EagerSteps(problem, replacement, n_threads)) as steps:
+    with torch.inference_mode(), one_thread() as n_threads, closing(choose_steps(problem, replacement, n_threads)) as steps:
         for start, stop in pairwise(_record_ends(recipe.steps)):
             steps.run(stop - start)
             recorder.add(stop, steps.take_losses(stop - start))
     return stack, recorder.history()
+
+
+def _joined(first: tuple[Stack, History], second: tuple[Stack, History]) -> tuple[Stack, History]:
+    """Two halves of a stack as one."""
+    (stack, history), (other, other_history) = first, second
+    weights = torch.cat((stack.by_member(), other.by_member()))
+    both = {
+        name: None if getattr(history, name) is None else np.hstack((getattr(history, name), getattr(other_history, name)))
+        for name in ("prediction_loss", "mask_sum", "validation_loss")
+    }
+    return Stack.from_members(stack.hide, stack.seek, weights), replace(history, **both)
+
+
+def choose_steps(problem: Problem, replacement: Replacement | None, n_threads: int) -> Steps | ReplayedSteps:
+    """Operation by operation on a CPU; recorded and replayed on a GPU, as one kernel where there is one."""
+    on_gpu = problem.seeds.device.type == "cuda"
+    if on_gpu and replacement is None and find_spec("triton") is not None:
+        from hideseek.engine import fused
+
+        if fused.fits(problem):
+            return ReplayedSteps(fused.FusedSteps(problem))
+    steps = EagerSteps(problem, replacement or Marginal(problem.data.columns, problem.table), n_threads)
+    return ReplayedSteps(steps) if on_gpu else steps
 
 
 def _held_out(data: Data, table: Tensor, n_outputs: int) -> Batch:

@@ -1,0 +1,50 @@
+"""A step recorded once on a GPU and replayed, so that the host's share of it is a single call."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from hideseek.engine.steps import Steps
+
+__all__ = ["ReplayedSteps"]
+
+_WARM_UP = 3
+"""Steps that run unrecorded: libraries set themselves up in their first calls, which a recording must not see."""
+
+
+class ReplayedSteps:
+    """The steps of another, which change nothing but what lies on the device, as a CUDA graph."""
+
+    def __init__(self, steps: Steps) -> None:
+        self._steps = steps
+        self._left = _WARM_UP
+        self._graph: torch.cuda.CUDAGraph | None = None
+
+    def run(self, n_steps: int) -> None:
+        """As ``Steps.run``."""
+        n_warm = min(n_steps, self._left)
+        if n_warm:
+            self._warm_up(n_warm)
+        if n_steps > n_warm and self._graph is None:
+            self._graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self._graph):
+                self._steps.run(1)
+        for _ in range(n_steps - n_warm):
+            self._graph.replay()
+
+    def _warm_up(self, n_steps: int) -> None:
+        stream, current = torch.cuda.Stream(), torch.cuda.current_stream()
+        stream.wait_stream(current)
+        with torch.cuda.stream(stream):
+            self._steps.run(n_steps)
+        current.wait_stream(stream)
+        self._left -= n_steps
+
+    def take_losses(self, n_steps: int) -> Tensor:
+        """As ``Steps.take_losses``."""
+        return self._steps.take_losses(n_steps)
+
+    def close(self) -> None:
+        """As ``Steps.close``."""
+        self._steps.close()
