@@ -72,6 +72,8 @@ def report(found: dict[str, list[tuple[float, ...]]]) -> None:
     with open(PUBLISHED, newline="") as file:
         paper = {row["dataset"]: row for row in csv.DictReader(file) if row["method"] == "Hide&Seek"}
     for name, runs in found.items():
+        if not runs:
+            continue
         tpr, fdr, f1 = np.median(runs, axis=0)
         worst = min(run[2] for run in runs)
         beside = f"paper {paper[name]['tpr']:>3} / {paper[name]['fdr']:>2}"

@@ -100,7 +100,7 @@ class Draws:
     """
 
     def __init__(self, cells: Tensor, n_keys: int) -> None:
-        self._cells = cells
+        self.cells = cells
         self._words, self._shifted = cells.new_empty(2, n_keys, len(cells))
         self._wide: Tensor | None = None
         self._values: Tensor | None = None
@@ -111,7 +111,7 @@ class Draws:
         Shape: ``keys (members, 2)`` -> ``(members, n_cells)``, int32.
         """
         x, shifted = self._words[: len(keys)], self._shifted[: len(keys)]
-        torch.add(self._cells, keys[:, :1], out=x)
+        torch.add(self.cells, keys[:, :1], out=x)
         _fold(x, shifted, 16)
         x *= _MULTIPLIER_1
         x ^= keys[:, 1:]

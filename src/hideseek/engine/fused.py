@@ -9,16 +9,19 @@ from __future__ import annotations
 import torch
 import triton
 import triton.language as tl
+from torch import Tensor
 
-from hideseek.engine.draws import Keys, Stream
+from hideseek.engine.draws import Draws, Keys, Stream, all_cells
+from hideseek.engine.replacement import Marginal
 from hideseek.engine.steps import Problem, Steps
 
-__all__ = ["FusedSteps", "fits"]
+__all__ = ["FusedMarginal", "FusedSteps", "fits"]
 
 _WIDEST = 64
 _CHUNK_ROWS = 1024
 _MOST_CHUNKS = 512
 _TILE = 64
+_DRAW_BLOCK = 1024
 _WARPS = 4
 
 _PRECISIONS = {"highest": ("tf32x3", "tf32"), "high": ("tf32", "tf32"), "medium": ("tf32", "tf32")}
@@ -31,8 +34,9 @@ rounding. A weight's gradient sums over many rows, in which rounding averages ou
 
 def fits(problem: Problem) -> bool:
     """Whether the kernel is made for this problem: two hidden layers, few columns, class numbers or values."""
-    sizes = (*problem.stack.hide.sizes, *problem.stack.seek.sizes)
-    return len(sizes) == 8 and max(sizes) <= _WIDEST and problem.data.target.dim() == 2
+    n_columns, *hidden, _ = problem.stack.hide.sizes
+    sizes = (n_columns + 1, *hidden, problem.stack.seek.sizes[-1])
+    return len(hidden) == 2 and max(sizes) <= _WIDEST and problem.data.target.dim() == 2
 
 
 class FusedSteps(Steps):
@@ -92,6 +96,22 @@ class FusedSteps(Steps):
             self._move()
 
 
+class FusedMarginal(Marginal):
+    """As ``Marginal``, each draw in one kernel from its key to its value."""
+
+    def draw(self, keys: Tensor, x: Tensor, draws: Draws | None = None) -> Tensor:
+        """As ``Replacement.draw``."""
+        n_keys, n_columns, n_rows = x.shape
+        draws = draws or all_cells(keys, n_columns * n_rows)
+        out = torch.empty(x.shape, device=x.device)
+        grid = (triton.cdiv(n_columns * n_rows, _DRAW_BLOCK), n_keys)
+        _draw[grid](
+            keys.contiguous(), draws.cells, self._starts, self._values, out, len(self._starts), n_columns, n_rows,
+            self._n_rows, BLOCK=_DRAW_BLOCK,
+        )  # fmt: skip
+        return out
+
+
 def _padded(size: int) -> int:
     return max(16, triton.next_power_of_2(size))
 
@@ -121,6 +141,19 @@ def _integers(cells, key, high):
     x *= 0x846CA68B
     x ^= x >> 16
     return tl.umulhi(x, tl.full(x.shape, 0, tl.uint32) + high.to(tl.uint32)).to(tl.int64)
+
+
+@triton.jit
+def _draw(keys, cells, starts, values, out, n_members, n_columns, n_rows, n_values, BLOCK: tl.constexpr):
+    """Some cells of one member."""
+    key_at, places = tl.program_id(1).to(tl.int64), tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = places < n_columns * n_rows
+    low = tl.load(keys + 2 * key_at).to(tl.uint32, bitcast=True).to(tl.uint64)
+    high = tl.load(keys + 2 * key_at + 1).to(tl.uint32, bitcast=True).to(tl.uint64)
+    picks = _integers(tl.load(cells + places, mask=inside, other=0), low | (high << 32), n_values)
+    start = tl.load(starts + (key_at % n_members) * n_columns + places // n_rows, mask=inside, other=0)
+    value = tl.load(values + start + picks, mask=inside, other=0.0)
+    tl.store(out + key_at * n_columns * n_rows + places, value, mask=inside)
 
 
 @triton.jit

@@ -142,14 +142,17 @@ def _joined(first: tuple[Stack, History], second: tuple[Stack, History]) -> tupl
 
 def choose_steps(problem: Problem, replacement: Replacement | None, n_threads: int) -> Steps | ReplayedSteps:
     """Operation by operation on a CPU; recorded and replayed on a GPU, as one kernel where there is one."""
-    on_gpu = problem.seeds.device.type == "cuda"
-    if on_gpu and replacement is None and find_spec("triton") is not None:
-        from hideseek.engine import fused
+    if problem.seeds.device.type != "cuda":
+        return EagerSteps(problem, replacement or Marginal(problem.data.columns, problem.table), n_threads)
+    if replacement is not None:
+        return ReplayedSteps(EagerSteps(problem, replacement))
+    if find_spec("triton") is None:
+        return ReplayedSteps(EagerSteps(problem, Marginal(problem.data.columns, problem.table)))
+    from hideseek.engine import fused
 
-        if fused.fits(problem):
-            return ReplayedSteps(fused.FusedSteps(problem))
-    steps = EagerSteps(problem, replacement or Marginal(problem.data.columns, problem.table), n_threads)
-    return ReplayedSteps(steps) if on_gpu else steps
+    if fused.fits(problem):
+        return ReplayedSteps(fused.FusedSteps(problem))
+    return ReplayedSteps(EagerSteps(problem, fused.FusedMarginal(problem.data.columns, problem.table)))
 
 
 def _held_out(data: Data, table: Tensor, n_outputs: int) -> Batch:
