@@ -44,6 +44,7 @@ class Version:
         return float(self._process.stdout.readline())
 
     def close(self) -> None:
+        """End the process."""
         self._process.communicate()
 
 

@@ -19,7 +19,7 @@ from benchmarks.arithmetic import device_name, matrix_rate, training_operations
 from hideseek.datasets import make_syn
 from hideseek.engine.device import resolve_device
 from hideseek.engine.draws import member_seeds
-from hideseek.engine.recipe import PRICE_PER_FEATURE, PRESETS, Recipe
+from hideseek.engine.recipe import PRESETS, PRICE_PER_FEATURE, Recipe
 from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Data, Members, Stack
 from hideseek.engine.training import train
@@ -92,10 +92,9 @@ def measure(title: str, runs: list[tuple[str, int]], n_rows: int, device: torch.
     seconds = [spent for _, spent in results]
     operations = training_operations(recipe, n_rows, data.X.shape[2], 2) * len(runs)
     limit = operations / matrix_rate(device=device)
-    print(
-        f"{title}: {np.median(seconds):.3f} s ({min(seconds):.3f} to {max(seconds):.3f}); {operations / 1e12:.1f} TFLOP, "
-        f"{np.median(seconds) / limit:.1f} times the limit of {limit:.3f} s"
-    )
+    middle = float(np.median(seconds))
+    print(f"{title}: {middle:.3f} s ({min(seconds):.3f} to {max(seconds):.3f})")
+    print(f"  {operations / 1e12:.1f} TFLOP, {middle / limit:.1f} times the limit of {limit:.3f} s")
     if device.type == "cuda":
         print(f"  memory at most {torch.cuda.max_memory_allocated() / 2**30:.2f} GiB")
     report(scores(results[0][0], runs, scalers))

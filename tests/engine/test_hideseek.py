@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from hideseek.engine.hideseek import HideSeek, mix, prediction_loss
+from hideseek.engine.hideseek import HideSeek, Rows, mix, prediction_loss
 from hideseek.engine.networks import Layer, Mlp
 from hideseek.engine.objective import PREDICTION_LOSSES, as_outputs
 from hideseek.engine.stack import Stack
@@ -71,11 +71,10 @@ def test_losses_and_gradient_are_autograds(loss, hidden, weighted):
     x, target, weight = batch
     with_ones = torch.cat((x, torch.ones_like(x[:, :1])), dim=1)
     price = (SHARE * price[:, None] * visible)[:, :, None] / ROWS
-    objective = HideSeek(stack, PREDICTION_LOSSES[loss], MEMBERS, ROWS)
+    rows = Rows(with_ones, x_hat, x - x_hat, target, weight, price)
+    objective = HideSeek(stack, PREDICTION_LOSSES[loss], MEMBERS, ROWS, ROWS)
     for times in (1, 1, 2):  # buffers are used again; the last time adds
-        loss_sum, mask_sum = objective.gradient(
-            hide, seek, (with_ones, target, weight), x_hat, price, 1 / ROWS, add=times == 2
-        )
+        loss_sum, mask_sum = objective.gradient(hide, seek, rows, add=times == 2)
         torch.testing.assert_close(loss_sum.sum(dim=1) / ROWS, prediction.detach())
         torch.testing.assert_close((mask_sum * visible).sum(dim=1) / ROWS, shown.detach())
         torch.testing.assert_close(gradient, times * expected)

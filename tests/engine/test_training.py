@@ -197,11 +197,11 @@ def test_a_stack_too_big_for_the_card_is_cut_into_pieces(monkeypatch):
     whole, history = fit(recipe, data, members, validation=held_out)
     plain, sizes = training._train, []
 
-    def small_card(recipe, data, members, **options):
+    def small_card(recipe, data, members, *rest, **options):
         sizes.append(len(members))
         if len(members) > 2:
             raise torch.OutOfMemoryError
-        return plain(recipe, data, members, **options)
+        return plain(recipe, data, members, *rest, **options)
 
     monkeypatch.setattr(training, "_train", small_card)
     pieces, other = fit(recipe, data, members, validation=held_out)

@@ -23,7 +23,7 @@ class Adam:
         self._mean = torch.zeros_like(self._parameters)
         self._square = torch.zeros_like(self._parameters)
         self._t = torch.zeros((), device=parameters.device)
-        self._options = {"lr": learning_rate, "beta1": beta1, "beta2": beta2, "eps": epsilon}
+        self._learning_rate, self._beta1, self._beta2, self._epsilon = learning_rate, beta1, beta2, epsilon
 
     def step(self, gradient: Tensor) -> None:
         """Move the weights against the gradient."""
@@ -35,8 +35,11 @@ class Adam:
             [self._square],
             [],
             [self._t],
+            lr=self._learning_rate,
+            beta1=self._beta1,
+            beta2=self._beta2,
+            eps=self._epsilon,
             weight_decay=0.0,
             amsgrad=False,
             maximize=False,
-            **self._options,
         )

@@ -81,7 +81,7 @@ def _on_its_own_stream(job: Callable[[slice], None], device: torch.device) -> Ca
     before = torch.cuda.current_stream(device)
 
     def run(block: slice) -> None:
-        stream = torch.cuda.Stream(device)
+        stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
         stream.wait_stream(before)
         with torch.cuda.stream(stream):
             job(block)

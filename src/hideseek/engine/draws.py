@@ -110,15 +110,11 @@ class Draws:
 
         Shape: ``keys (members, 2)`` -> ``(members, n_cells)``, int32.
         """
-        x, shifted = self._words[: len(keys)], self._shifted[: len(keys)]
-        torch.add(self.cells, keys[:, :1], out=x)
-        _fold(x, shifted, 16)
-        x *= _MULTIPLIER_1
-        x ^= keys[:, 1:]
-        _fold(x, shifted, 15)
-        x *= _MULTIPLIER_2
-        _fold(x, shifted, 16)
-        return x
+        shifted = self._shifted[: len(keys)]
+        x = torch.add(self.cells, keys[:, :1], out=self._words[: len(keys)])
+        _fold(x, 16, shifted).mul_(_MULTIPLIER_1).bitwise_xor_(keys[:, 1:])
+        _fold(x, 15, shifted).mul_(_MULTIPLIER_2)
+        return _fold(x, 16, shifted)
 
     def integers(self, keys: Tensor, high: int) -> Tensor:
         """Integers in ``[0, high)``, uniform to one part in 2^32 / high, in a buffer that is used again.
@@ -153,11 +149,11 @@ class Draws:
         return draws.float()
 
 
-def _fold(x: Tensor, shifted: Tensor, bits: int) -> None:
-    """x ^= x >> bits, of unsigned words."""
+def _fold(x: Tensor, bits: int, shifted: Tensor) -> Tensor:
+    """Replace x by x ^ (x >> bits), of unsigned words; ``shifted`` is room to work in."""
     torch.bitwise_right_shift(x, bits, out=shifted)
-    shifted &= 2 ** (32 - bits) - 1  # undoes the sign that an arithmetic shift drags in
-    x ^= shifted
+    shifted.bitwise_and_(2 ** (32 - bits) - 1)  # undoes the sign that an arithmetic shift drags in
+    return x.bitwise_xor_(shifted)
 
 
 def all_cells(keys: Tensor, n_cells: int) -> Draws:

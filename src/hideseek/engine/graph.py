@@ -26,15 +26,19 @@ class ReplayedSteps:
         n_warm = min(n_steps, self._left)
         if n_warm:
             self._warm_up(n_warm)
-        if n_steps > n_warm and self._graph is None:
-            self._graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self._graph):
-                self._steps.run(1)
-        for _ in range(n_steps - n_warm):
-            self._graph.replay()
+        if n_steps > n_warm:
+            graph = self._graph = self._graph or self._recorded()
+            for _ in range(n_steps - n_warm):
+                graph.replay()
+
+    def _recorded(self) -> torch.cuda.CUDAGraph:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self._steps.run(1)
+        return graph
 
     def _warm_up(self, n_steps: int) -> None:
-        stream, current = torch.cuda.Stream(), torch.cuda.current_stream()
+        stream, current = torch.cuda.Stream(), torch.cuda.current_stream()  # type: ignore[no-untyped-call]
         stream.wait_stream(current)
         with torch.cuda.stream(stream):
             self._steps.run(n_steps)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -11,7 +12,7 @@ from hideseek.engine.networks import Layer, Pass
 from hideseek.engine.objective import PredictionLoss, row_mean, row_sum
 from hideseek.engine.stack import Batch, Stack
 
-__all__ = ["HideSeek", "mix", "prediction_loss"]
+__all__ = ["HideSeek", "Rows", "mix", "prediction_loss"]
 
 
 def mix(mask: Tensor, x: Tensor, x_hat: Tensor) -> Tensor:
@@ -28,6 +29,27 @@ def prediction_loss(stack: Stack, row_loss: PredictionLoss, batch: Batch, x_hat:
     return row_mean(loss, weight).sum(dim=1)
 
 
+class Rows(NamedTuple):
+    """Rows of a step, all that the gradient needs to know of them.
+
+    Attributes:
+        x: With a row of ones below. Shape: ``(members, columns + 1, rows)``.
+        x_hat: What stands in for x. Shape: ``(members, columns, rows)``.
+        shown: x - x_hat. Shape: ``(members, columns, rows)``.
+        target: Shape: ``(members, outputs, rows)``.
+        weight: How much each row counts; None: all the same. Shape: ``(members, rows)``.
+        price: Of showing one feature of one row at this step, over the rows of the whole batch, of which these may be
+            a part. Shape: ``(members, columns, 1)``.
+    """
+
+    x: Tensor
+    x_hat: Tensor
+    shown: Tensor
+    target: Tensor
+    weight: Tensor | None
+    price: Tensor
+
+
 class HideSeek:
     """m = Hide(x), z = m * x + (1 - m) * x_hat, y_hat = Seek(z); a row's loss is l(y_hat, y) + price * ||m||_1.
 
@@ -35,55 +57,37 @@ class HideSeek:
         stack: Whose shapes the networks have.
         row_loss: l, with its gradient.
         n_members: Members at work.
-        n_rows: Rows of the batches that ``gradient`` is called with.
+        n_rows: Rows that ``gradient`` is called with.
+        batch_size: Rows of a whole batch.
     """
 
-    def __init__(self, stack: Stack, row_loss: PredictionLoss, n_members: int, n_rows: int) -> None:
+    def __init__(self, stack: Stack, row_loss: PredictionLoss, n_members: int, n_rows: int, batch_size: int) -> None:
         like, n_columns = stack.parameters, stack.hide.sizes[0]
-        self._row_loss = row_loss
+        self._row_loss, self._row_share = row_loss, 1 / batch_size
         self._hide = Pass(stack.hide.sizes, like, n_members, n_rows)
         self._seek = Pass(stack.seek.sizes, like, n_members, n_rows)
-        self._shown, self._z_slope = like.new_empty(2, n_members, n_columns, n_rows)
         self._z = like.new_ones(n_members, n_columns + 1, n_rows)
         self._z_without_ones = self._z[:, :-1]
+        self._z_slope = like.new_empty(n_members, n_columns, n_rows)
 
     def gradient(
-        self,
-        hide: Sequence[Layer],
-        seek: Sequence[Layer],
-        batch: Batch,
-        x_hat: Tensor,
-        price: Tensor,
-        row_share: float,
-        *,
-        add: bool,
+        self, hide: Sequence[Layer], seek: Sequence[Layer], rows: Rows, *, add: bool = False
     ) -> tuple[Tensor, Tensor]:
-        """Fill the layers' gradients with ``row_share`` times that of the sum of the rows' losses, or add it to them.
-
-        Args:
-            hide: The layers of Hide.
-            seek: The layers of Seek.
-            batch: The rows, x with a row of ones below. Shape: ``x (members, columns + 1, rows)``.
-            x_hat: What stands in for them. Shape: ``(members, columns, rows)``.
-            price: Of showing one feature of one row, at this step, times ``row_share``.
-                Shape: ``(members, columns, 1)``.
-            row_share: One over the number of rows of the whole batch, of which these may be a part.
-            add: Whether to add to the gradients.
+        """Fill the layers' gradients with that of the mean loss over a batch, as far as these rows go, or add it.
 
         Returns:
             The sums over rows of l and of m. Shape: ``(members, outputs)``, ``(members, columns)``.
         """
-        x, target, weight = batch
+        x, x_hat, shown, target, weight, price = rows
         mask = torch.sigmoid_(self._hide.forward(hide, x))
-        torch.sub(x[:, :-1], x_hat, out=self._shown)
-        torch.addcmul(x_hat, mask, self._shown, out=self._z_without_ones)
+        torch.addcmul(x_hat, mask, shown, out=self._z_without_ones)
         loss, y_hat_slope = self._row_loss(self._seek.forward(seek, self._z), target)
 
-        torch.mul(y_hat_slope, row_share, out=self._seek.slope)
+        slope = torch.mul(y_hat_slope, self._row_share, out=self._seek.slope)
         if weight is not None:
-            self._seek.slope.mul_(weight[:, None])
+            slope *= weight[:, None]
         self._seek.backward(seek, self._z, self._z_slope, add=add)
-        mask_slope = torch.mul(self._z_slope, self._shown, out=self._hide.slope)
+        mask_slope = torch.mul(self._z_slope, shown, out=self._hide.slope)
         mask_slope += price if weight is None else price * weight[:, None]
         torch.ops.aten.sigmoid_backward.grad_input(mask_slope, mask, grad_input=mask_slope)
         self._hide.backward(hide, x, add=add)

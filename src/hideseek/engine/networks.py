@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import gcd
 from typing import NamedTuple
 
 import torch
@@ -73,6 +74,10 @@ def split(parameters: Tensor, shapes: Sequence[tuple[int, int]]) -> list[Tensor]
     return [part.view(len(part), *shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
+_LONG_SUM = 4096
+_PIECES = 64
+
+
 class Layer(NamedTuple):
     """A layer of some members in training.
 
@@ -112,6 +117,7 @@ class Pass:
         self._without_ones = [values[:, :-1] for values in self._values]
         self._slopes_across = [slope.transpose(1, 2) for slope in self._slopes]
         self._values_across = [values.transpose(1, 2) for values in self._values]
+        self._n_pieces = gcd(n_rows, _PIECES) if like.is_cuda and n_rows >= _LONG_SUM else 1
         self._products = [like.new_empty(n_members, a + 1, b) for a, b in pairwise(sizes)]
 
     @property
@@ -143,9 +149,15 @@ class Pass:
     def _outer(self, i: int, gradient: Tensor, x: Tensor, add: bool) -> None:
         """Sum over rows of slope times what entered the layer: x, or the values of the layer below.
 
-        The longer side of the matrix comes last in the product, for the same reason that rows come last everywhere.
+        The longer side of the matrix comes last in the product, for the same reason that rows come last everywhere. A
+        GPU gives each matrix to a few of its processors, so that long sums over rows are cut into pieces.
         """
-        if i == 0 and x.shape[1] <= gradient.shape[1]:
+        if self._n_pieces > 1:
+            entered = self._values[i - 1] if i > 0 else x
+            slopes, entered = (part.reshape(*part.shape[:2], self._n_pieces, -1) for part in (self._slopes[i], entered))
+            product = torch.matmul(slopes.transpose(1, 2), entered.permute(0, 2, 3, 1)).sum(dim=1)
+            gradient.add_(product) if add else gradient.copy_(product)
+        elif i == 0 and x.shape[1] <= gradient.shape[1]:
             product = torch.bmm(x, self._slopes_across[0], out=self._products[0]).transpose(1, 2)
             gradient.add_(product) if add else gradient.copy_(product)
         else:

@@ -61,7 +61,7 @@ class Marginal:
         starts = torch.arange(n_columns, device=X.device) + table[:, None] * n_columns
         self._starts = (starts * self._n_rows)[:, :, None]
 
-    def part(self, members: slice) -> Marginal:
+    def part(self, members: slice) -> Self:
         """As ``Replacement.part``."""
         part = copy(self)
         part._starts = self._starts[members]

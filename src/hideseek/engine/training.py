@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from itertools import pairwise
 
@@ -14,6 +15,7 @@ from torch import Tensor
 
 from hideseek.engine.device import one_thread
 from hideseek.engine.draws import Keys, Stream
+from hideseek.engine.eager import eager_steps
 from hideseek.engine.graph import ReplayedSteps
 from hideseek.engine.hideseek import prediction_loss
 from hideseek.engine.networks import Mlp
@@ -21,7 +23,7 @@ from hideseek.engine.objective import PREDICTION_LOSSES, annealed, as_outputs
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.replacement import Marginal, Replacement
 from hideseek.engine.stack import Batch, Data, History, Members, Stack, initial_stack
-from hideseek.engine.steps import EagerSteps, Problem, Steps
+from hideseek.engine.steps import Problem, Steps
 from hideseek.errors import TrainingError
 
 __all__ = ["Progress", "choose_steps", "train"]
@@ -63,9 +65,9 @@ def train(
     Raises:
         TrainingError: A loss became infinite or not a number.
     """
-    options = {"loss": loss, "n_outputs": n_outputs, "device": device, "on_progress": on_progress}
+    attempt = partial(_train, recipe, loss=loss, n_outputs=n_outputs, device=device, on_progress=on_progress)
     try:
-        return _train(recipe, data, members, validation=validation, replacement=replacement, **options)
+        return attempt(data, members, validation, replacement)
     except torch.OutOfMemoryError as error:
         if len(members) == 1:
             rows, columns = data.X.shape[1:]
@@ -73,21 +75,23 @@ def train(
                 f"a model of {columns} columns and a table of {rows} rows, {recipe.batch_size or rows} of them in a "
                 f'step, do not fit into the memory of {device}; lower batch_size, or use device="cpu"'
             ) from error
-    # None depends on its neighbours: the stack is cut in two, once what the try held has been let go of.
+    # None depends on its neighbours: the stack is cut in two, once what the attempt held has been let go of.
     torch.cuda.empty_cache()
     halves = []
     for part in (slice(0, len(members) // 2), slice(len(members) // 2, None)):
         tables, own = np.unique(members.table[part], return_inverse=True)
-        halves.append(
-            train(
-                recipe,
-                data.of(tables),
-                replace(members.part(part), table=own),
-                validation=None if validation is None else validation.of(tables),
-                replacement=None if replacement is None else replacement.part(part),
-                **options,
-            )
+        half = train(
+            recipe,
+            data.of(tables),
+            replace(members.part(part), table=own),
+            loss=loss,
+            n_outputs=n_outputs,
+            device=device,
+            validation=None if validation is None else validation.of(tables),
+            replacement=None if replacement is None else replacement.part(part),
+            on_progress=on_progress,
         )
+        halves.append(half)
     return _joined(*halves)
 
 
@@ -95,12 +99,12 @@ def _train(
     recipe: Recipe,
     data: Data,
     members: Members,
+    validation: Data | None,
+    replacement: Replacement | None,
     *,
     loss: str,
     n_outputs: int,
     device: torch.device,
-    validation: Data | None,
-    replacement: Replacement | None,
     on_progress: Progress | None,
 ) -> tuple[Stack, History]:
     """As ``train``, where all members fit into memory."""
@@ -122,7 +126,11 @@ def _train(
         return prediction_loss(stack, PREDICTION_LOSSES[loss], held_out, x_hat)
 
     recorder = _Recorder(recipe, validation_loss, on_progress)
-    with torch.inference_mode(), one_thread() as n_threads, closing(choose_steps(problem, replacement, n_threads)) as steps:
+    with (
+        torch.inference_mode(),
+        one_thread() as n_threads,
+        closing(choose_steps(problem, replacement, n_threads)) as steps,
+    ):
         for start, stop in pairwise(_record_ends(recipe.steps)):
             steps.run(stop - start)
             recorder.add(stop, steps.take_losses(stop - start))
@@ -131,28 +139,33 @@ def _train(
 
 def _joined(first: tuple[Stack, History], second: tuple[Stack, History]) -> tuple[Stack, History]:
     """Two halves of a stack as one."""
-    (stack, history), (other, other_history) = first, second
-    weights = torch.cat((stack.by_member(), other.by_member()))
-    both = {
-        name: None if getattr(history, name) is None else np.hstack((getattr(history, name), getattr(other_history, name)))
-        for name in ("prediction_loss", "mask_sum", "validation_loss")
-    }
-    return Stack.from_members(stack.hide, stack.seek, weights), replace(history, **both)
+    (stack, one), (other_stack, other) = first, second
+    held_out = None
+    if one.validation_loss is not None and other.validation_loss is not None:
+        held_out = np.hstack((one.validation_loss, other.validation_loss))
+    history = replace(
+        one,
+        prediction_loss=np.hstack((one.prediction_loss, other.prediction_loss)),
+        mask_sum=np.hstack((one.mask_sum, other.mask_sum)),
+        validation_loss=held_out,
+    )
+    weights = torch.cat((stack.by_member(), other_stack.by_member()))
+    return Stack.from_members(stack.hide, stack.seek, weights), history
 
 
 def choose_steps(problem: Problem, replacement: Replacement | None, n_threads: int) -> Steps | ReplayedSteps:
     """Operation by operation on a CPU; recorded and replayed on a GPU, as one kernel where there is one."""
     if problem.seeds.device.type != "cuda":
-        return EagerSteps(problem, replacement or Marginal(problem.data.columns, problem.table), n_threads)
+        return eager_steps(problem, replacement or Marginal(problem.data.columns, problem.table), n_threads)
     if replacement is not None:
-        return ReplayedSteps(EagerSteps(problem, replacement))
+        return ReplayedSteps(eager_steps(problem, replacement))
     if find_spec("triton") is None:
-        return ReplayedSteps(EagerSteps(problem, Marginal(problem.data.columns, problem.table)))
+        return ReplayedSteps(eager_steps(problem, Marginal(problem.data.columns, problem.table)))
     from hideseek.engine import fused
 
-    if fused.fits(problem):
+    if fused.pays(problem):
         return ReplayedSteps(fused.FusedSteps(problem))
-    return ReplayedSteps(EagerSteps(problem, fused.FusedMarginal(problem.data.columns, problem.table)))
+    return ReplayedSteps(eager_steps(problem, fused.FusedMarginal(problem.data.columns, problem.table)))
 
 
 def _held_out(data: Data, table: Tensor, n_outputs: int) -> Batch:

@@ -1,0 +1,256 @@
+"""Steps of training operation by operation, in buffers that are made once."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from hideseek.engine.batches import Batches, Window
+from hideseek.engine.draws import Draws
+from hideseek.engine.hideseek import HideSeek, Rows
+from hideseek.engine.networks import Layer
+from hideseek.engine.objective import PREDICTION_LOSSES
+from hideseek.engine.replacement import Replacement
+from hideseek.engine.steps import Problem, Steps
+
+__all__ = ["BigSteps", "Part", "SmallSteps", "cut", "eager_steps"]
+
+_AHEAD_CELLS = 2**17
+"""Cells drawn in one go: enough to spread the cost of the calls over several steps, few enough to stay in cache."""
+
+_PART_CELLS = {"cpu": 2**18, "cuda": 2**26}
+"""Cells of the widest layer that are worked on at a time: buffers are bounded, whatever the table."""
+
+_FEWEST_ROWS = 256
+_MOST_CHUNKS = 16
+
+
+def eager_steps(problem: Problem, replacement: Replacement, n_threads: int = 1) -> SmallSteps | BigSteps:
+    """Steps that fit this problem and its device."""
+    parts = cut(problem, _PART_CELLS[problem.seeds.device.type])
+    if problem.seeds.device.type == "cpu" and len(parts) == len(parts[0].blocks) == 1:
+        return SmallSteps(problem, replacement, n_threads)
+    return BigSteps(problem, replacement, parts, n_threads)
+
+
+class SmallSteps(Steps):
+    """A step is one piece of work. The rows of several steps are drawn at a time, by a second thread if there is one.
+
+    A draw ahead takes longer than a call of this thread, so that a second one is of use; the other operations of a
+    small step are over before another thread would have looked at them.
+    """
+
+    def __init__(self, problem: Problem, replacement: Replacement, n_threads: int = 1) -> None:
+        super().__init__(problem, n_chunks=1)
+        self._layers = _layers(problem, self._gradients[0], slice(None))
+        row_loss, size = PREDICTION_LOSSES[problem.loss], problem.batch_size
+        self._objective = HideSeek(problem.stack, row_loss, problem.stack.n_members, size, size)
+        n_ahead = max(1, _AHEAD_CELLS // (problem.visible.numel() * size))
+        self._sources = [_Source(problem, replacement, n_ahead) for _ in range(2 if n_threads > 1 else 1)]
+        self._done = torch.zeros(1, dtype=torch.int64)
+        self._n_ahead = n_ahead
+        self._pool = ThreadPoolExecutor(1) if n_threads > 1 else None
+        self._coming: Future[list[Rows]] | None = None
+        self._rows: Iterator[Rows] = iter(())
+        self._sums = self._loss_sum[0], self._mask_sum[0]
+
+    def close(self) -> None:
+        """Let go of the thread."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def run(self, n_steps: int) -> None:
+        """As ``Steps.run``."""
+        loss_sum, mask_sum = self._sums
+        for _ in range(n_steps):
+            rows = next(self._rows, None)
+            if rows is None:
+                self._rows = iter(self._drawn_ahead())
+                rows = next(self._rows)
+            loss, mask = self._objective.gradient(*self._layers, rows)
+            loss_sum += loss
+            mask_sum += mask
+            self._move()
+
+    def _drawn_ahead(self) -> list[Rows]:
+        if self._pool is None:
+            return self._draw()
+        rows = (self._coming or self._pool.submit(self._draw)).result()
+        self._coming = self._pool.submit(self._draw)
+        return rows
+
+    @torch.inference_mode()
+    def _draw(self) -> list[Rows]:
+        """The rows of the next steps. The source takes turns: what it gave last is still in use."""
+        source = self._sources[0]
+        self._sources.reverse()
+        rows = source.after(self._done)
+        self._done += self._n_ahead
+        return rows
+
+
+class _Source:
+    """Draws batches and replacements of a few steps into buffers of its own."""
+
+    def __init__(self, problem: Problem, replacement: Replacement, n_ahead: int) -> None:
+        self._replacement = replacement
+        self._batches = Batches(problem, n_ahead)
+        n_cells = problem.visible.shape[1] * problem.batch_size
+        self._draws = Draws(torch.arange(n_cells, dtype=torch.int32), n_ahead * problem.stack.n_members)
+        self._shown = problem.data.X.new_empty(n_ahead, *problem.visible.shape, problem.batch_size)
+
+    def after(self, done: Tensor) -> list[Rows]:
+        """The rows of each of the next steps. Shape: ``done (1,)``, int64."""
+        x, target, weight, keys, price = self._batches.after(done)
+        flat = x[:, :, :-1].flatten(0, 1)
+        x_hat = self._replacement.draw(keys.flatten(0, 1), flat, self._draws).view(self._shown.shape)
+        torch.sub(x[:, :, :-1], x_hat, out=self._shown)
+        weights = [None] * len(x) if weight is None else weight.unbind()
+        parts = zip(
+            x.unbind(), x_hat.unbind(), self._shown.unbind(), target.unbind(), weights, price.unbind(), strict=True
+        )
+        return [Rows(*part) for part in parts]
+
+
+class Part(NamedTuple):
+    """A share of a step's work: some members, and some rows of their batches in blocks.
+
+    Parts with the same chunk number have different members.
+    """
+
+    members: slice
+    chunk: int
+    blocks: list[slice]
+
+
+def cut(problem: Problem, part_cells: int) -> list[Part]:
+    """Cut a step into parts.
+
+    Where a row's gradient is added does not depend on how many members there are, nor on who does the work.
+    """
+    n_rows, width = problem.batch_size, max(*problem.stack.hide.sizes, *problem.stack.seek.sizes)
+    bounds = _bounds(n_rows, min(n_rows, max(_FEWEST_ROWS, part_cells // width)))
+    blocks = [slice(a, b) for a, b in pairwise(bounds)]
+    chunks = _bounds(len(blocks), -(-len(blocks) // _MOST_CHUNKS))
+    members = _bounds(problem.stack.n_members, max(1, part_cells // (width * bounds[1])))
+    return [
+        Part(slice(first, last), chunk, blocks[start:stop])
+        for first, last in pairwise(members)
+        for chunk, (start, stop) in enumerate(pairwise(chunks))
+    ]
+
+
+def _bounds(total: int, most: int) -> list[int]:
+    """Where to cut a range into as few pieces of at most ``most`` as there can be, as even as can be."""
+    pieces = -(-total // most)
+    return [total * i // pieces for i in range(pieces + 1)]
+
+
+class BigSteps(Steps):
+    """A step is cut into parts, which the threads share among themselves."""
+
+    def __init__(self, problem: Problem, replacement: Replacement, parts: list[Part], n_threads: int = 1) -> None:
+        super().__init__(problem, n_chunks=1 + max(part.chunk for part in parts))
+        self._batches = Batches(problem, n_ahead=1)
+        self._done = torch.zeros(1, dtype=torch.int64, device=problem.seeds.device)
+        self._jobs = [
+            _Job(part, problem, replacement, self._gradients[part.chunk], *self._sums_of(part)) for part in parts
+        ]
+        self._spaces = [_Workspace(problem) for _ in range(min(n_threads, len(parts)))]
+        self._pool = ThreadPoolExecutor(len(self._spaces)) if len(self._spaces) > 1 else None
+
+    def _sums_of(self, part: Part) -> tuple[Tensor, Tensor]:
+        return self._loss_sum[part.chunk, part.members], self._mask_sum[part.chunk, part.members]
+
+    def close(self) -> None:
+        """Let go of the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def run(self, n_steps: int) -> None:
+        """As ``Steps.run``."""
+        for _ in range(n_steps):
+            window = self._batches.after(self._done)
+            waiting = iter(self._jobs)  # each thread takes the next that no other has taken
+            if self._pool is None:
+                _work(waiting, window, self._spaces[0])
+            else:
+                deque(self._pool.map(partial(_work, waiting, window), self._spaces), maxlen=0)
+            self._done += 1
+            self._move()
+
+
+class _Workspace:
+    """The buffers of one thread, one set for each size of a block."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._sets: dict[tuple[int, int], tuple[HideSeek, Draws]] = {}
+
+    def of(self, n_members: int, n_rows: int) -> tuple[HideSeek, Draws]:
+        """The objective of some members and rows, and the draws of as many first rows, column after column."""
+        if (n_members, n_rows) not in self._sets:
+            problem, size = self._problem, self._problem.batch_size
+            objective = HideSeek(problem.stack, PREDICTION_LOSSES[problem.loss], n_members, n_rows, size)
+            columns = torch.arange(problem.visible.shape[1], device=problem.seeds.device)[:, None]
+            cells = (columns * size + torch.arange(n_rows, device=problem.seeds.device)).flatten()
+            self._sets[n_members, n_rows] = objective, Draws(cells.to(torch.int32), n_members)
+        return self._sets[n_members, n_rows]
+
+
+class _Job:
+    """A part of every step, and where its results go."""
+
+    def __init__(
+        self,
+        part: Part,
+        problem: Problem,
+        replacement: Replacement,
+        gradient: Tensor,
+        loss_sum: Tensor,
+        mask_sum: Tensor,
+    ) -> None:
+        self._members, _, self._blocks = part
+        self._layers = _layers(problem, gradient, part.members)
+        self._replacement = replacement.part(part.members)
+        self._loss_sum, self._mask_sum = loss_sum, mask_sum
+
+    def run(self, window: Window, space: _Workspace) -> None:
+        """Fill the gradient and add the losses."""
+        keys, price = window.keys[0, self._members], window.price[0, self._members]
+        for number, rows in enumerate(self._blocks):
+            x = window.x[0, self._members, :, rows]
+            target = window.target[0, self._members, :, rows]
+            weight = None if window.weight is None else window.weight[0, self._members, rows]
+            objective, draws = space.of(x.shape[0], x.shape[2])
+            # A cell's number is added to its key: so is the number of the first row.
+            block_keys = torch.stack((keys[:, 0] + rows.start, keys[:, 1]), dim=1)
+            x_hat = self._replacement.draw(block_keys, x[:, :-1], draws)
+            parts = Rows(x, x_hat, x[:, :-1] - x_hat, target, weight, price)
+            loss, mask = objective.gradient(*self._layers, parts, add=number > 0)
+            self._loss_sum += loss
+            self._mask_sum += mask
+
+
+@torch.inference_mode()
+def _work(waiting: Iterator[_Job], window: Window, space: _Workspace) -> None:
+    for job in waiting:
+        job.run(window, space)
+
+
+def _layers(problem: Problem, gradient: Tensor, members: slice) -> tuple[list[Layer], list[Layer]]:
+    """Hide's and Seek's layers of some members. Shape: ``gradient``, as the weights of all."""
+    hide, seek = (
+        [Layer.of(matrix[members], slope[members]) for matrix, slope in zip(*network, strict=True)]
+        for network in zip(
+            problem.stack.matrices(problem.stack.parameters), problem.stack.matrices(gradient), strict=True
+        )
+    )
+    return hide, seek

@@ -1,0 +1,88 @@
+import os
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+if not torch.cuda.is_available():
+    os.environ["TRITON_INTERPRET"] = "1"  # read when a kernel is defined
+pytest.importorskip("triton", reason="needs triton, which runs GPU kernels on a CPU too, slowly")
+
+from hideseek.engine import training
+from hideseek.engine.draws import Stream, member_seeds, step_keys
+from hideseek.engine.eager import SmallSteps, eager_steps
+from hideseek.engine.fused import FusedMarginal, FusedSteps, pays
+from hideseek.engine.networks import Mlp
+from hideseek.engine.recipe import Recipe
+from hideseek.engine.replacement import Marginal
+from hideseek.engine.stack import Data, Members, initial_stack
+from hideseek.engine.steps import Problem
+
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+CASES = {
+    "full batch": {},
+    "drawn batch": {"batch_size": 70},
+    "regression": {"loss": "squared_error", "outputs": 1},
+    "odd widths and weights": {"hidden": (20, 24), "weighted": True},
+    "many columns, classes and chunks": {"columns": 20, "outputs": 5, "rows": 2100},
+}
+
+
+def make_problem(
+    *, rows=300, columns=5, outputs=3, hidden=(32, 32), batch_size=None, loss="cross_entropy", weighted=False
+) -> Problem:
+    generator = torch.Generator().manual_seed(0)
+    X = torch.randn(2, rows, columns, generator=generator)
+    target = X[..., 0] if loss == "squared_error" else torch.randint(outputs, (2, rows), generator=generator)
+    weight = 2 * torch.rand(2, rows, generator=generator) if weighted else None
+    visible = np.ones((3, columns), dtype=bool)
+    visible[1, 2] = False
+    members = Members(member_seeds(0, 3), np.array([0.02, 0.05, 0.0]), visible, np.array([1, 0, 1]))
+    hide, seek = Mlp((columns, *hidden, columns)), Mlp((columns, *hidden, outputs))
+    stack, trainable = initial_stack(hide, seek, members, DEVICE)
+    seeds, table, price, visible = (
+        torch.from_numpy(part).to(DEVICE) for part in (members.seeds, members.table, members.price, visible)
+    )
+    recipe = Recipe(steps=6, batch_size=batch_size, hidden_layers=hidden, learning_rate=1e-2)
+    data = Data(X, target, weight).to(DEVICE)
+    return Problem(recipe, data, loss, stack, trainable, seeds, table, price.float(), visible.float())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_kernel_takes_the_steps_of_the_eager_path(case):
+    fused, eager = make_problem(**CASES[case]), make_problem(**CASES[case])
+    with torch.inference_mode():
+        steps, reference = FusedSteps(fused), eager_steps(eager, Marginal(eager.data.columns, eager.table))
+        for n_steps in (1, 2):
+            steps.run(n_steps)
+            reference.run(n_steps)
+            losses, expected = steps.take_losses(n_steps), reference.take_losses(n_steps)
+            torch.testing.assert_close(losses, expected, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(fused.stack.parameters, eager.stack.parameters, atol=1e-4, rtol=0)
+    assert not torch.equal(fused.stack.parameters, make_problem(**CASES[case]).stack.parameters)
+
+
+def test_draws_are_the_same_cell_by_cell():
+    X, table = torch.randn(3, 7, 500, device=DEVICE), torch.tensor([2, 0, 1, 1], device=DEVICE)
+    keys = step_keys(np.arange(4), Stream.REPLACEMENT, 5, 7).flatten(0, 1).to(DEVICE)
+    x = torch.empty(8, 7, 300, device=DEVICE)
+    assert torch.equal(FusedMarginal(X, table).draw(keys, x), Marginal(X, table).draw(keys, x))
+    some = slice(1, 3)
+    parts = [kind(X, table).part(some).draw(keys[some], x[some]) for kind in (FusedMarginal, Marginal)]
+    assert torch.equal(*parts)
+
+
+def test_it_is_used_where_it_pays(monkeypatch):
+    problem = make_problem()
+    assert not pays(problem), "a small fit is over before the kernel is compiled"
+    monkeypatch.setattr("hideseek.engine.fused._WORTH_COMPILING", 0)
+    assert pays(problem)
+    for case in ({"hidden": (64, 64)}, {"hidden": (8,)}, {"columns": 64}, {"outputs": 40}):
+        assert not pays(make_problem(**case))
+
+
+def test_without_triton_training_is_eager(monkeypatch):
+    monkeypatch.setitem(sys.modules, "triton", None)
+    steps = training.choose_steps(make_problem(), None, 1)
+    assert isinstance(steps, SmallSteps)
