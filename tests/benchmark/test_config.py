@@ -78,6 +78,10 @@ def test_all_problems_are_reported_at_once_with_their_places():
             "methods.mine.parameters.k: a builtin_function_or_method has no JSON form",
         ),
         (
+            {"methods": {"mine": {"method": Fake, "parameters": {"k": float("inf")}}}},
+            "methods.mine.parameters.k: inf is not a finite number",
+        ),
+        (
             {"methods": {"mine": {"method": Fake, "parameters": {"random_state": 3}}}},
             "methods.mine.parameters.random_state: the seeds of the run take its place; leave it out",
         ),

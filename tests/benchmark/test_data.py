@@ -10,7 +10,7 @@ import pytest
 from hideseek import HideSeekClassifier, HideSeekRegressor, InputError
 from hideseek.benchmark import Config
 from hideseek.benchmark._scores import scores_of
-from hideseek.datasets import Dataset, Split, make_multiclass, make_syn, make_syn_regression
+from hideseek.datasets import Dataset, Split, make_ice_cream, make_multiclass, make_syn, make_syn_regression
 
 SYN4 = {"maker": "make_syn", "parameters": {"name": "Syn4", "n_samples": 50}}
 
@@ -86,10 +86,16 @@ def test_a_table_of_ones_own_holds_rows_out_by_the_seed(own):
     source = dataset(own)
     (train, test), (again, _), (other, _) = (source.parts(seed) for seed in (0, 0, 1))
     assert (len(train.y), len(test.y)) == (48, 12)
-    assert test.y.mean() == pytest.approx(own["y"].mean(), abs=0.1)
     np.testing.assert_array_equal(train.X, again.X)
     assert (train.X != other.X).any()
     assert not set(train.X[:, 0]) & set(test.X[:, 0])
+
+
+def test_rows_held_out_are_a_share_of_each_class(own):
+    rare = np.arange(60) < 10
+    for seed in range(5):
+        train, test = dataset((own["X"], rare)).parts(seed)
+        assert (train.y.sum(), test.y.sum()) == (8, 2)
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
@@ -145,6 +151,7 @@ class Predicts:
         (make_syn("Syn1", 50), None, None),
         (make_syn("Syn4", 50), None, 100.0),
         (make_syn("Syn4", 50), 0, 0.0),
+        (make_ice_cream(50), None, None),
         (make_syn("Syn1", 50), "x11", 100.0),
         (dataclasses.replace(make_syn("Syn4", 50), relevant=None), None, None),
         (dataclasses.replace(make_syn("Syn4", 50), relevant=None), "x11", 100.0),

@@ -256,7 +256,7 @@ def test_one_problem_that_cannot_be_learned_from_does_not_take_its_stack_with_it
 )
 def test_a_job_gives_the_same_alone_and_in_a_stack(method, dataset, tmp_path):
     dataset["parameters"]["n_samples"] = 120
-    methods = {"default": method, "cheap": type(method)(**{**method.get_params(), "penalty": 0.01})}
+    methods = {"cheap": type(method)(**{**method.get_params(), "penalty": 0.01}), "default": method}
     config = Config(methods, {"data": dataset}, seeds=2)
     together, alone = run(config, tmp_path / "stack"), run(config, tmp_path / "single", stack_size=1)
     assert {r["stack"] for r in together} == {4}
