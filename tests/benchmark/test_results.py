@@ -10,6 +10,8 @@ import pytest
 from hideseek import InputError
 from hideseek.benchmark import Results
 
+TRACE = {"key": "abc", "stack": 3, "device": "cpu", "commit": "def", "time": "now"}
+
 
 def record(method, dataset, seed, status="finished", **scores):
     error = None if status == "finished" else {"type": "ValueError", "message": "no | luck", "traceback": "..."}
@@ -21,6 +23,8 @@ def record(method, dataset, seed, status="finished", **scores):
         "scores": scores,
         "error": error,
         "arrays": [],
+        **TRACE,
+        "versions": {"hideseek": "1.2"},
     }
 
 
@@ -99,7 +103,10 @@ def test_values_by_seed(results):
 def test_frames_have_a_line_per_job(results, library):
     frame = results.to_frame(library)
     assert type(frame) is {"pandas": pd.DataFrame, "polars": pl.DataFrame}[library]
-    assert list(frame.columns) == ["method", "dataset", "seed", "status", "tpr", "fdr", "n_selected", "error"]
+    assert list(frame.columns) == [
+        *("method", "dataset", "seed", "status", "tpr", "fdr", "n_selected", "error"),
+        *("key", "stack", "device", "version", "commit", "time"),
+    ]
     assert len(frame) == 9
     assert np.nanmax(np.array(frame["tpr"].to_list(), dtype=float)) == 99
 
@@ -111,6 +118,7 @@ def test_csv_and_markdown(results, tmp_path):
     assert rows[0] == {
         "method": "ours", "dataset": "Syn1", "seed": "0", "status": "finished",
         "tpr": "90", "fdr": "10", "n_selected": "2", "error": "",
+        **{name: str(value) for name, value in TRACE.items()}, "version": "1.2",
     }  # fmt: skip
     assert rows[-1]["error"] == "ValueError: no | luck"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["runs.csv"]

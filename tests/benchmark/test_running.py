@@ -221,8 +221,16 @@ def test_results_of_another_configuration_in_the_same_folder_are_found_again(own
 
 def test_bad_arguments_are_named(own, tmp_path):
     with pytest.raises(InputError) as caught:
-        run(Config({"mine": Fake()}, {"own": own}), tmp_path, backend="procesess", n_jobs=0, stack_size=0, keep=3)
-    assert "4 parameters of run" in str(caught.value)
+        run(
+            Config({"mine": Fake()}, {"own": own}),
+            tmp_path,
+            backend="procesess",
+            n_jobs=0,
+            stack_size=0,
+            device="cud",
+            keep=3,
+        )
+    assert "5 parameters of run" in str(caught.value)
     assert "did you mean 'processes'?" in str(caught.value)
 
 
@@ -239,7 +247,7 @@ def test_pieces_of_a_stack_are_stored_as_they_finish_and_share_their_seconds(own
 
 def test_one_problem_that_cannot_be_learned_from_does_not_take_its_stack_with_it(own, log, tmp_path):
     with pytest.warns(HideSeekWarning, match="1 of 6 jobs failed: mine on own, seed 1"):
-        results = run(Config({"mine": Stacked(log=log)}, {"own": own}, seeds=6), tmp_path)
+        results = run(Config({"mine": Stacked(log=log)}, {"own": own}, seeds=6), tmp_path, stack_size=6)
     assert [r["status"] for r in results] == ["finished", "failed", *["finished"] * 4]
     assert [r["stack"] for r in results] == [1, 1, 1, 3, 3, 3]
 

@@ -19,6 +19,9 @@ from hideseek.frames import FrameLibrary
 
 __all__ = ["Results", "load_results", "results_of"]
 
+_JOB = ("method", "dataset", "seed", "status")
+_TRACE = ("key", "stack", "device", "version", "commit", "time")
+
 
 class Results:
     """The stored results of a run: iterate over them, sum them up, compare them.
@@ -85,13 +88,13 @@ class Results:
         return {} if self._store is None else self._store.arrays(record)
 
     def table(self) -> Table:
-        """One line per job: method, dataset, seed, status, the scores, and the error of a failed one."""
+        """One line per job: what it was, its scores, its error if it failed, and what it can be traced to."""
         lines = []
         for record in self:
             error = record["error"] and f"{record['error']['type']}: {record['error']['message']}"
             scores = {name: None if value is None else float(value) for name, value in record["scores"].items()}
-            lines.append({**record, **scores, "error": error})
-        return Table(("method", "dataset", "seed", "status", *self.scores, "error"), lines)
+            lines.append({**record, **scores, "error": error, "version": record["versions"]["hideseek"]})
+        return Table((*_JOB, *self.scores, "error", *_TRACE), lines)
 
     def to_frame(self, library: FrameLibrary = "pandas") -> Any:
         """One line per job, as a frame of that library."""

@@ -19,16 +19,21 @@ from hideseek.benchmark._results import Results, results_of
 from hideseek.benchmark._store import Record, Store, plan_of
 from hideseek.benchmark._strict import name_of
 from hideseek.benchmark._work import Keep, do_piece, lost
+from hideseek.engine.device import resolve_device
 from hideseek.errors import HideSeekWarning
+from hideseek.estimators._parameters import RULES
 from hideseek.validation import Rule, check_parameters, choice, integer, some
 
 __all__ = ["run"]
 
-_STACK_SIZE = 16
+_STACK_SIZES = {"cpu": 4, "cuda": 64}
+"""On a CPU a few jobs share the cost of a call, and more only leave the cache; a GPU is idle with less."""
+
 _RULES = {
     "backend": choice(*BACKENDS),
     "n_jobs": integer(1).or_none(),
-    "stack_size": integer(1),
+    "device": RULES["device"],
+    "stack_size": integer(1).or_none(),
     "keep": Rule("a function of the fitted method, the test rows and their explanation", callable).or_none(),
 }
 
@@ -39,7 +44,7 @@ def run(
     *,
     backend: str = "serial",
     n_jobs: int | None = None,
-    stack_size: int = _STACK_SIZE,
+    stack_size: int | None = None,
     device: str = "auto",
     keep: Keep | None = None,
     retry_failed: bool = False,
@@ -56,8 +61,9 @@ def run(
         backend: "serial": in this process. "processes": on this machine. "ray": on Ray, which is started here unless
             ``ray.init(address=...)`` was called before or RAY_ADDRESS is set. All give the same results.
         n_jobs: How many processes; as many as there are cores if not given.
-        stack_size: How many jobs of a method that has ``fit_many`` are trained as one stack, at most.
-        device: For methods that take one.
+        stack_size: How many jobs of a method that has ``fit_many`` are trained as one stack, at most; if not given, 4
+            on a CPU and 64 on a GPU.
+        device: For methods that take one; "auto" is the GPU where there is one.
         keep: Called with the fitted method, the test rows (a ``Dataset``) and the explanation of the first of them; the
             arrays that it returns by name are stored beside the result, single numbers among its scores.
         retry_failed: Run jobs again that are stored as failed.
@@ -74,7 +80,7 @@ def run(
         >>> [record["status"] for record in run(config, mkdtemp())]
         ['finished', 'finished']
     """
-    given = {"backend": backend, "n_jobs": n_jobs, "stack_size": stack_size, "keep": keep}
+    given = {"backend": backend, "n_jobs": n_jobs, "device": device, "stack_size": stack_size, "keep": keep}
     check_parameters("run", given, _RULES)
     config = _config(config)
     jobs, store = jobs_of(config), Store(Path(folder) / config.name)
@@ -87,7 +93,7 @@ def run(
     n_workers = 1 if backend == "serial" else n_jobs or available_cores()
     origin = commit()
     work = partial(do_piece, device=device, keep=keep)
-    pieces = pieces_of(waiting, stack_size)
+    pieces = pieces_of(waiting, stack_size or _STACK_SIZES[resolve_device(device).type])
     with grid_progress(verbose, Grid(waiting, stored.values(), n_workers)) as grid:
         while pieces:
             divided: list[Piece] = []
