@@ -12,6 +12,7 @@ from test_running import assert_same_scores
 from hideseek import HideSeekClassifier, HideSeekError, HideSeekWarning, InputError
 from hideseek.benchmark import Config, run
 from hideseek.benchmark import _processes as processes
+from hideseek.benchmark._backends import available_cores, workers_of
 
 SYN = {f"Syn{i}": {"maker": "make_syn", "parameters": {"name": f"Syn{i}", "n_samples": 120}} for i in (1, 4)}
 
@@ -71,10 +72,13 @@ def test_what_other_processes_cannot_have_is_said(own, tmp_path):
     class Local(Fake):
         pass
 
+    def local(*_):
+        return {}
+
     with pytest.raises(InputError, match=r"cannot send this to another process: .*top level of a module"):
         run(Config({"mine": Local}, {"own": own}), tmp_path, backend="processes")
     with pytest.raises(InputError, match="cannot send this to another process"):
-        run(Config({"mine": Fake}, {"own": own}), tmp_path, backend="processes", keep=lambda *_: {})
+        run(Config({"mine": Fake}, {"own": own}), tmp_path, backend="processes", keep=local)
 
 
 def test_workers_that_cannot_start_are_said(own, tmp_path, monkeypatch):
@@ -119,6 +123,11 @@ def test_a_job_that_kills_every_worker_of_ray_fails(ray, own, log, tmp_path):
         results = run(Config({"mine": Dying(log=log, deaths=99)}, {"own": own}, seeds=2), tmp_path, backend="ray")
     assert [r["status"] for r in results] == ["finished", "failed"]
     assert lines(log).count("fit 1") == 2
+
+
+def test_the_number_of_workers_is_the_one_asked_for_or_that_of_the_cluster(ray):
+    assert [workers_of(backend, 5) for backend in ("serial", "processes", "ray")] == [1, 5, 2]
+    assert workers_of("processes", None) == available_cores()
 
 
 def test_without_ray_its_extra_is_named(own, tmp_path, monkeypatch):

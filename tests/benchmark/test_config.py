@@ -86,6 +86,8 @@ def test_all_problems_are_reported_at_once_with_their_places():
             "methods.mine.parameters.random_state: the seeds of the run take its place; leave it out",
         ),
         ({"datasets": {"mine": {}}}, "datasets.mine: maker is missing"),
+        ({"datasets": {"mine": lambda: 3}}, "datasets.mine.maker: expected a function with a name"),
+        ({"datasets": {"mine": {"maker": 3}}}, "datasets.mine.maker: expected a function with a name"),
         ({"datasets": {"mine": {"X": [[1.0]]}}}, "datasets.mine: y is missing"),
         (
             {"datasets": {"mine": ([[1.0]], [1, 2])}},

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -207,6 +208,12 @@ def test_arrays_are_kept_beside_the_result_and_numbers_in_it(own, log, tmp_path)
     (record,) = run(config, tmp_path, keep=keep_nothing)
     assert len(lines(log)) == 2  # what another hook kept is not what this one asks for
     assert record["arrays"] == []
+
+
+def test_a_hook_without_a_name_cannot_be_known_again(own, tmp_path):
+    for hook in (partial(keep_masks), lambda *_: {}):
+        with pytest.raises(InputError, match=r"keep=.*expected a function with a name"):
+            run(Config({"mine": Fake()}, {"own": own}), tmp_path, keep=hook)
 
 
 def test_results_of_another_configuration_in_the_same_folder_are_found_again(own, tmp_path):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Generator, Sequence
 from importlib import import_module
 
 from hideseek.benchmark._jobs import Piece
 from hideseek.benchmark._work import Outcome
 
-__all__ = ["ATTEMPTS", "BACKENDS", "Backend", "Done", "Work", "available_cores", "backend_named"]
+__all__ = ["ATTEMPTS", "BACKENDS", "Backend", "Done", "Work", "available_cores", "backend_named", "workers_of"]
 
 Work = Callable[[Piece], list[Outcome]]
 Done = Generator[tuple[Piece, list[Outcome] | None], None, None]
@@ -34,6 +35,16 @@ def serial(pieces: Sequence[Piece], work: Work, n_jobs: int, device: str) -> Don
     """One piece after the other, here."""
     for piece in pieces:
         yield piece, work(piece)
+
+
+def workers_of(backend: str, n_jobs: int | None) -> int:
+    """How many pieces are done at a time."""
+    if backend == "serial":
+        return 1
+    ray = sys.modules.get("ray") if backend == "ray" else None
+    if ray is not None and ray.is_initialized():
+        return max(1, int(ray.cluster_resources().get("CPU", 1)))
+    return n_jobs or available_cores()
 
 
 def available_cores() -> int:

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from hideseek import datasets
 from hideseek.benchmark._own_tables import TABLE_KEYS, fingerprint, read_table, rows_of
-from hideseek.benchmark._strict import Problems, as_json, imported, name_of, parameters_of, required_of, said
+from hideseek.benchmark._strict import NAMED, Problems, as_json, imported, name_of, parameters_of, required_of, said
 from hideseek.datasets import Dataset, Split
 from hideseek.errors import InputError
 from hideseek.validation import Rule, choice, integer, number
@@ -159,7 +159,7 @@ def _read_made(place: str, given: dict[str, Any], problems: Problems) -> Dataset
     return None if maker is None else DatasetConfig(maker=maker, **named, **shared)
 
 
-def _read_maker(place: str, given: Any, problems: Problems) -> Callable[..., Any] | None:
+def _read_maker(place: str, given: Any, problems: Problems) -> Any:
     if given is None:
         problems.add(place, "maker is missing: a name in hideseek.datasets, 'package.module:function', or a table X, y")
         return None
@@ -171,11 +171,7 @@ def _read_maker(place: str, given: Any, problems: Problems) -> Callable[..., Any
             return None
     elif isinstance(given, str):
         return getattr(datasets, given) if problems.check(f"{place}.maker", given, choice(*_MAKERS)) else None
-    if not callable(given):
-        problems.add(f"{place}.maker", f"expected a function or the name of one; got {given!r}")
-        return None
-    made: Callable[..., Any] = given
-    return made
+    return given if problems.check(f"{place}.maker", given, NAMED) else None
 
 
 def _read_shared(

@@ -10,19 +10,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hideseek.benchmark._backends import ATTEMPTS, BACKENDS, available_cores, backend_named
+from hideseek.benchmark._backends import ATTEMPTS, BACKENDS, backend_named, workers_of
 from hideseek.benchmark._config import Config
 from hideseek.benchmark._jobs import Piece, jobs_of, pieces_of
 from hideseek.benchmark._origin import commit
 from hideseek.benchmark._progress import Grid, grid_progress
 from hideseek.benchmark._results import Results, results_of
 from hideseek.benchmark._store import Record, Store, plan_of
-from hideseek.benchmark._strict import name_of
+from hideseek.benchmark._strict import NAMED, name_of
 from hideseek.benchmark._work import Keep, do_piece, lost
 from hideseek.engine.device import resolve_device
 from hideseek.errors import HideSeekWarning
 from hideseek.estimators._parameters import RULES
-from hideseek.validation import Rule, check_parameters, choice, integer, some
+from hideseek.validation import check_parameters, choice, integer, some
 
 __all__ = ["run"]
 
@@ -34,7 +34,7 @@ _RULES = {
     "n_jobs": integer(1).or_none(),
     "device": RULES["device"],
     "stack_size": integer(1).or_none(),
-    "keep": Rule("a function of the fitted method, the test rows and their explanation", callable).or_none(),
+    "keep": NAMED.or_none(),
 }
 
 
@@ -60,7 +60,7 @@ def run(
         folder: Where the folder of the run is, or will be.
         backend: "serial": in this process. "processes": on this machine. "ray": on Ray, which is started here unless
             ``ray.init(address=...)`` was called before or RAY_ADDRESS is set. All give the same results.
-        n_jobs: How many processes; as many as there are cores if not given.
+        n_jobs: How many processes; as many as there are cores if not given. A cluster of Ray has its own number.
         stack_size: How many jobs of a method that has ``fit_many`` are trained as one stack, at most; if not given, 4
             on a CPU and 64 on a GPU.
         device: For methods that take one; "auto" is the GPU where there is one.
@@ -90,7 +90,7 @@ def run(
     by_key = {job.key: job for job in jobs}
     stored = {key: record for key in by_key if (record := store.read(key)) is not None}
     waiting = [job for job in by_key.values() if not _is_done(stored.get(job.key), keep_name, retry_failed)]
-    n_workers = 1 if backend == "serial" else n_jobs or available_cores()
+    n_workers = workers_of(backend, n_jobs)
     origin = commit()
     work = partial(do_piece, device=device, keep=keep)
     pieces = pieces_of(waiting, stack_size or _STACK_SIZES[resolve_device(device).type])

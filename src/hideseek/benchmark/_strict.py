@@ -13,7 +13,7 @@ import numpy as np
 from hideseek.errors import InputError
 from hideseek.validation import Rule, listed
 
-__all__ = ["Problems", "as_json", "imported", "name_of", "parameters_of", "required_of", "said"]
+__all__ = ["NAMED", "Problems", "as_json", "imported", "name_of", "parameters_of", "required_of", "said"]
 
 
 class Problems:
@@ -105,6 +105,13 @@ def required_of(function: Callable[..., Any]) -> list[str]:
 def name_of(thing: Any) -> str:
     """Where a class or function can be imported from: "package.module:name"."""
     return f"{thing.__module__}:{thing.__qualname__}"
+
+
+def _has_name(value: Any) -> bool:
+    return callable(value) and "<lambda>" not in getattr(value, "__qualname__", "<lambda>")
+
+
+NAMED = Rule("a function with a name, by which what it did can be known again; define it with def", _has_name)
 
 
 def imported(name: str) -> Any:
