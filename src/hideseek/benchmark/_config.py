@@ -6,7 +6,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
@@ -27,7 +27,7 @@ _NAME = Rule(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Config:
     """What a benchmark runs: every method on every dataset with every seed.
 
@@ -62,15 +62,31 @@ class Config:
 
     methods: Mapping[str, MethodConfig]
     datasets: Mapping[str, DatasetConfig]
-    name: str = "benchmark"
-    seeds: tuple[int, ...] = (0,)
-    rows: int | None = None
-    scores: tuple[str, ...] = tuple(SCORES)
+    name: str
+    seeds: tuple[int, ...]
+    rows: int | None
+    scores: tuple[str, ...]
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        methods: Mapping[str, Any] | Sequence[str],
+        datasets: Mapping[str, Any] | Sequence[str],
+        name: str = "benchmark",
+        seeds: int | Iterable[int] = 1,
+        rows: int | None = None,
+        scores: Iterable[str] = tuple(SCORES),
+    ) -> None:
         problems = Problems()
-        for name, value in _read({field.name: getattr(self, field.name) for field in fields(self)}, problems).items():
-            object.__setattr__(self, name, value)
+        given = {
+            "methods": methods,
+            "datasets": datasets,
+            "name": name,
+            "seeds": seeds,
+            "rows": rows,
+            "scores": scores,
+        }
+        for field, value in _read(given, problems).items():
+            object.__setattr__(self, field, value)
         problems.raise_any()
 
     @classmethod
