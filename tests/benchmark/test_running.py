@@ -210,6 +210,15 @@ def test_arrays_are_kept_beside_the_result_and_numbers_in_it(own, log, tmp_path)
     assert record["arrays"] == []
 
 
+def test_a_hook_that_fails_is_a_failure_of_the_job(own, tmp_path):
+    with pytest.warns(HideSeekWarning, match=r"1 of 1 jobs failed: mine on own, seed 0 \(ValueError\)"):
+        run(Config({"mine": Fake()}, {"own": own}), tmp_path, keep=keep_a_word)
+
+
+def keep_a_word(model, test, explanation):
+    return {"word": "none"}
+
+
 def test_a_hook_without_a_name_cannot_be_known_again(own, tmp_path):
     for hook in (partial(keep_masks), lambda *_: {}):
         with pytest.raises(InputError, match=r"keep=.*expected a function with a name"):

@@ -118,9 +118,9 @@ def _finished(job: Job, fitted: _Fitted, test: Dataset, keep: Keep | None) -> Ou
         scores = scores_of(fitted.model, test, selected, job.source.switch)
         given = {} if keep is None else keep(fitted.model, test, explanation)
         kept = {name: np.asarray(value) for name, value in given.items()}
+        scores |= {name: float(value) for name, value in kept.items() if value.ndim == 0}
     except Exception as error:
         return _failed(job, error)
-    scores |= {name: float(value) for name, value in kept.items() if value.ndim == 0}
     scores |= {"seconds_fit": fitted.seconds, "seconds_explain": seconds}
     result = {
         "status": "finished",
