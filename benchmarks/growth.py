@@ -68,7 +68,7 @@ def seconds_per_step(problem: Problem, patience: float) -> float:
         steps.run(1)
         once = wait() - start
         if once < patience / 10:
-            steps.run(4)
+            steps.run(10)
             start = wait()
             steps.run(1)
             once = wait() - start

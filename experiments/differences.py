@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.compared import K, activation
+from experiments.synthetic import K, activation
 from hideseek import HideSeekClassifier
 from hideseek.baselines import L2X, RealX
 from hideseek.datasets import Dataset, make_syn

@@ -10,8 +10,10 @@ import csv
 
 import numpy as np
 
-from experiments.synthetic import HERE, NAMES, commit
+from experiments.experiment import HERE
+from experiments.synthetic import NAMES
 from hideseek import HideSeekClassifier, __version__
+from hideseek.benchmark._origin import commit
 from hideseek.datasets import make_syn
 from hideseek.engine.replacement import REPLACEMENTS
 from hideseek.metrics import selection_scores

@@ -1,108 +1,92 @@
-"""Hide&Seek on Syn1-6, beside the paper's column: `python -m experiments.synthetic [--presets paper balanced]`.
+"""All methods on Syn1-6: TPR and FDR beside the paper's table, and boxplots of TPR, FDR and F1.
 
 Run s learns from 10,000 rows drawn with seed s and is scored on 10,000 drawn with seed s + 1. The paper reports 20
-seeds and leaves out 15; here all of 0 to 20 count, and the worst seed stands beside the median.
+seeds and leaves out 15; here all of 0 to 20 count, and the worst seed stands beside the median. LIME explains the first
+100 rows of each test set, which takes long enough.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
-import subprocess
-import time
-from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
+from typing import Any
 
-import numpy as np
+from experiments.experiment import Experiment
+from experiments.figures import boxplots
+from hideseek.benchmark import Config, Results
 
-import hideseek
-from hideseek import HideSeekClassifier
-from hideseek.datasets import make_syn
-from hideseek.engine.recipe import PRESETS
-from hideseek.metrics import auroc, selection_scores
+K = {"Syn1": 2, "Syn2": 4, "Syn3": 4, "Syn4": 5, "Syn5": 5, "Syn6": 5}
+"""The largest number of truly relevant features, for methods that must be told."""
 
-HERE = Path(__file__).parent
-NAMES = [f"Syn{i}" for i in range(1, 7)]
-SCORES = ["seed", "tpr", "fdr", "f1", "auroc"]
-FIELDS = ["dataset", *SCORES, "seconds", "version", "commit"]
+NAMES = list(K)
+SEEDS = 21
 
+LABELS = {
+    "paper": "Hide&Seek", "balanced": "Hide&Seek", "fast": "Hide&Seek", "invase": "INVASE", "invase-": "INVASE",
+    "realx": "REAL-x", "l2x": "L2X", "l2x-one-epoch": "L2X", "shap": "SHAP", "lime": "LIME", "forest": "RForest",
+    "lasso": "LASSO",
+}  # fmt: skip
 
-def run(preset: str, name: str, seed: int) -> dict[str, object]:
-    """One fit and its scores."""
-    train, test = make_syn(name, random_state=seed), make_syn(name, random_state=seed + 1)
-    start = time.perf_counter()
-    model = HideSeekClassifier(preset, random_state=seed).fit(train.X, train.y)
-    explanation = model.explain(test.X)
-    seconds = time.perf_counter() - start
-    scores = selection_scores(explanation.selected, test.relevant)
-    area = auroc(test.y, model.predict_proba(test.X)[:, 1])
-    figures = [*(round(value, 3) for value in scores), round(area, 4), round(seconds, 2)]
-    return dict(zip(FIELDS, [name, seed, *figures, hideseek.__version__, commit()], strict=True))
-
-
-@cache
-def commit() -> str:
-    """The state of the code that made a number; a plus sign says that something was changed since."""
-    command = ["git", "describe", "--always", "--dirty=+"]
-    return subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
+SHORT: dict[str, dict[str, Any]] = {
+    "paper": {"steps": 50},
+    "balanced": {"steps": 50},
+    "fast": {"steps": 50},
+    "invase": {"iterations": 50},
+    "invase-": {"iterations": 50},
+    "realx": {"epochs": 20},
+    "l2x": {"steps": 50},
+    "shap": {"rounds": 10},
+    "lime": {"num_samples": 200, "epochs": 50},
+    "forest": {"n_estimators": 10},
+}
+"""For a quick look at whether everything works; the numbers mean nothing."""
 
 
-def published() -> dict[str, tuple[float, float]]:
-    """The paper's median TPR and FDR of Hide&Seek by dataset."""
-    with open(HERE / "published" / "synthetic_tpr_fdr.csv", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["method"] == "Hide&Seek"]
-    return {row["dataset"]: (float(row["tpr"]), float(row["fdr"])) for row in rows}
+def activation(name: str) -> str:
+    """As published: ReLU on Syn1 and Syn2, SELU elsewhere."""
+    return "relu" if name in ("Syn1", "Syn2") else "selu"
 
 
-def report(preset: str, results: list[dict[str, object]]) -> None:
-    """Medians beside the paper's, and the worst seed."""
-    paper = published()
-    print(f"\npreset {preset!r}, {len(results) // len(NAMES)} seeds: medians over seeds, in percent")
-    print(f"{'':6}{'TPR':>7}{'paper':>7}{'FDR':>7}{'paper':>7}{'F1':>8}{'worst F1':>10}{'AUROC':>8}")
-    medians, worsts, gaps = [], [], []
-    for name in NAMES:
-        table = {
-            field: np.array([row[field] for row in results if row["dataset"] == name], dtype=float) for field in SCORES
-        }
-        tpr, fdr, f1, area = (np.median(table[field]) for field in ("tpr", "fdr", "f1", "auroc"))
-        worst = table["f1"].argmin()
-        medians.append(f1)
-        worsts.append(table["f1"][worst])
-        gaps += [abs(tpr - paper[name][0]), abs(fdr - paper[name][1])]
-        print(
-            f"{name:6}{tpr:7.1f}{paper[name][0]:7.0f}{fdr:7.1f}{paper[name][1]:7.0f}{f1:8.1f}"
-            f"{worsts[-1]:7.1f} ({table['seed'][worst]:.0f}){area:7.3f}"
-        )
-    print(f"mean of the medians of F1: {np.mean(medians):.2f}; worst of all runs: {min(worsts):.1f}")
-    print(f"largest distance of a median to the paper's: {max(gaps):.1f} points")
+def methods() -> dict[str, dict[str, Any]]:
+    """The methods as published, and beside them our presets, INVASE without its baseline, and L2X trained longer."""
+    activations = {name: {"activation": activation(name)} for name in NAMES}
+    told_k = {name: {"k": k} for name, k in K.items()}
+    told_both = {name: {**activations[name], **told_k[name]} for name in NAMES}
+    return {
+        "paper": {"method": "hideseek", "parameters": {"preset": "paper"}},
+        "balanced": {"method": "hideseek", "parameters": {"preset": "balanced"}},
+        "fast": {"method": "hideseek", "parameters": {"preset": "fast"}},
+        "invase": {"by_dataset": activations},
+        "invase-": {"method": "invase", "parameters": {"baseline": False}, "by_dataset": activations},
+        "realx": {"by_dataset": activations},
+        "l2x": {"by_dataset": told_both},
+        "l2x-one-epoch": {"method": "l2x", "parameters": {"steps": 10}, "by_dataset": told_both},
+        "shap": {"by_dataset": told_k},
+        "lime": {"by_dataset": told_k, "rows": 100},
+        "forest": {"by_dataset": told_k},
+        "lasso": {"by_dataset": told_k},
+    }
 
 
-def write(preset: str, results: Iterable[dict[str, object]]) -> Path:
-    """Every run as a line of a CSV file."""
-    path = HERE / "results" / f"synthetic_{preset}.csv"
-    path.parent.mkdir(exist_ok=True)
-    with open(path, "w", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS)
-        writer.writeheader()
-        writer.writerows(results)
-    return path
+def config(quick: bool = False) -> Config:
+    chosen = methods()
+    if quick:
+        for label, parameters in SHORT.items():
+            chosen[label]["parameters"] = {**chosen[label].get("parameters", {}), **parameters}
+        chosen["lime"]["rows"] = 5
+    size = {"n_samples": 500} if quick else {}
+    datasets = {name: {"maker": "make_syn", "parameters": {"name": name, **size}} for name in NAMES}
+    name = "synthetic-quick" if quick else "synthetic"
+    return Config(chosen, datasets, name=name, seeds=2 if quick else SEEDS)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--presets", nargs="+", default=["paper", "balanced"], choices=list(PRESETS))
-    parser.add_argument("--seeds", type=int, default=21, help="seeds 0 to N - 1")
-    arguments = parser.parse_args()
-    from rich.progress import track  # here, so that what other experiments share needs no terminal library
-
-    for preset in arguments.presets:
-        jobs = [(name, seed) for name in NAMES for seed in range(arguments.seeds)]
-        results = [run(preset, name, seed) for name, seed in track(jobs, preset)]
-        path = write(preset, results)
-        report(preset, results)
-        print(f"runs: {path.relative_to(HERE.parent)}")
+def figures(results: Results, path: Path) -> list[Path]:
+    return [boxplots(results, ["tpr", "fdr", "f1"], path.with_name(f"{path.name}_boxplots.png"))]
 
 
-if __name__ == "__main__":
-    main()
+EXPERIMENT = Experiment(
+    about="8 methods on Syn1-6: TPR and FDR beside the paper's, boxplots of TPR, FDR and F1",
+    config=config,
+    published="synthetic_tpr_fdr.csv",
+    labels=LABELS,
+    figures=figures,
+)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import hideseek
-from hideseek import baselines, datasets, metrics
+from hideseek import baselines, benchmark, datasets, metrics
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -34,7 +34,7 @@ def test_the_readme_reaches_an_explanation_in_six_lines():
     assert "explain" in first
 
 
-ROOMS = (hideseek, baselines, datasets, metrics)
+ROOMS = (hideseek, baselines, benchmark, datasets, metrics)
 PUBLIC = [getattr(room, name) for room in ROOMS for name in room.__all__ if not name.startswith("__")]
 
 
@@ -58,6 +58,12 @@ def test_every_public_name_has_a_docstring_with_an_example_that_runs(thing, requ
     assert doctest.DocTestRunner().run(example).failed == 0
 
 
+def test_the_benchmarks_story_runs_and_is_short():
+    (story,) = doctest.DocTestFinder(recurse=False).find(benchmark, "benchmark")
+    assert len(story.examples) <= 10
+    assert doctest.DocTestRunner().run(story).failed == 0
+
+
 def test_unknown_names_are_refused():
     with pytest.raises(AttributeError, match="'surprise'"):
         hideseek.surprise  # noqa: B018 - the access is what is tested
@@ -75,8 +81,9 @@ def test_a_bare_import_is_light():
 
 def test_importing_the_rooms_loads_no_extra():
     theirs = loaded_by("import torch, sklearn.model_selection")  # scikit-learn itself looks for pandas
-    ours = loaded_by("from hideseek import HideSeekClassifier, baselines, datasets, metrics")
-    assert (ours - theirs).isdisjoint({"matplotlib", "pandas", "polars", "pooch", "shap", "lime", "xgboost", "pyarrow"})
+    ours = loaded_by("from hideseek import HideSeekClassifier, baselines, benchmark, datasets, metrics")
+    extras = {"matplotlib", "pandas", "polars", "pooch", "shap", "lime", "xgboost", "pyarrow", "ray", "rich"}
+    assert (ours - theirs).isdisjoint(extras)
 
 
 def test_the_engine_needs_torch_and_numpy_alone():

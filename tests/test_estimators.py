@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hideseek import HideSeekClassifier, HideSeekRegressor, HideSeekWarning, InputError, MaskWarning
 from hideseek.engine.recipe import PRESETS
-from hideseek.estimators import _base
+from hideseek.estimators import _fitting
 
 QUICK = {"preset": "fast", "steps": 30, "random_state": 0}
 ESTIMATORS = (HideSeekClassifier, HideSeekRegressor)
@@ -107,9 +107,9 @@ def test_the_default_penalty_keeps_the_price_of_a_feature():
 def test_the_mean_of_the_mask_runs_over_all_columns_a_member_is_given(switch, monkeypatch):
     X, y = switch
     prices = []
-    train = _base.train
+    train = _fitting.train
     monkeypatch.setattr(
-        _base,
+        _fitting,
         "train",
         lambda recipe, data, members, **how: prices.append(members.price) or train(recipe, data, members, **how),
     )
@@ -435,7 +435,7 @@ def test_an_interrupt_leaves_it_unfitted_and_says_so(switch, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_base, "train", interrupted)
+    monkeypatch.setattr(_fitting, "train", interrupted)
     with pytest.raises(KeyboardInterrupt, match="this HideSeekClassifier is not fitted"):
         model.fit(X, y)
     with pytest.raises(NotFittedError):

@@ -49,7 +49,7 @@ _ROOMS = {
 }
 
 
-_SUBPACKAGES = ("baselines", "datasets", "metrics")
+_SUBPACKAGES = ("baselines", "benchmark", "datasets", "metrics")
 
 
 def __getattr__(name: str) -> Any:

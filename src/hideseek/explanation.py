@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any, Literal, cast
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hideseek.errors import FileFormatError, InputError
 from hideseek.files import write_atomically
+from hideseek.frames import FrameLibrary, make_frame
 from hideseek.validation import listed
 
 __all__ = ["Explanation"]
@@ -57,7 +57,7 @@ class Explanation:
         row_labels: ArrayLike | None = None,
         importance_kind: str = "mask",
         predictor: Predictor | None = None,
-        frame_library: Literal["pandas", "polars"] = "pandas",
+        frame_library: FrameLibrary = "pandas",
     ) -> None:
         self.importance = np.asarray(importance)
         self.selected = np.asarray(selected, dtype=bool)
@@ -219,12 +219,7 @@ class Explanation:
         )
 
     def _frame(self, columns: dict[str, NDArray[Any]]) -> Any:
-        try:
-            return nw.from_dict(columns, backend=self._frame_library).to_native()
-        except ModuleNotFoundError as error:
-            raise ModuleNotFoundError(
-                f"a frame needs {self._frame_library}, which is not installed; pip install 'hideseek[data]'"
-            ) from error
+        return make_frame(columns, self._frame_library)
 
     def __repr__(self) -> str:
         n_rows, n_features = self.shape

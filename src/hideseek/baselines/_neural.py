@@ -11,7 +11,6 @@ from typing import Any, Self
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
@@ -24,11 +23,12 @@ from hideseek.engine.draws import Stream, integers, step_keys, uniform
 from hideseek.engine.networks import split
 from hideseek.engine.scaling import Scaler, row_blocks
 from hideseek.engine.stack import Batch, Data
-from hideseek.errors import InputError, TrainingError
+from hideseek.errors import TrainingError
+from hideseek.estimators._many import Problem, check_one_stack, models_for
 from hideseek.estimators._parameters import RULES
 from hideseek.validation import choice, integer, number
 
-__all__ = ["SHARED_RULES", "Loss", "Networks", "NeuralBaseline", "Problem", "log_likelihood"]
+__all__ = ["SHARED_RULES", "Loss", "Networks", "NeuralBaseline", "log_likelihood"]
 
 _ADAM_EPSILON = 1e-7  # of Keras, in which these methods were written
 _STEP_BLOCK = 64
@@ -42,9 +42,6 @@ SHARED_RULES = {
     "device": RULES["device"],
     "random_state": SEED,
 }
-
-Problem = tuple[Any, Any, int, Mapping[str, Any]]
-"""X, y, the seed, and the parameters that differ from those of the method that fits it."""
 
 
 class Networks:
@@ -135,15 +132,11 @@ class NeuralBaseline(Baseline):
         Returns:
             One fitted method per problem, in the same order.
         """
-        models = [clone(self).set_params(**{**parameters, "random_state": seed}) for _, _, seed, parameters in problems]
+        models = models_for(self, problems)
         prepared = [model._prepared(X, y) for model, (X, y, _, _) in zip(models, problems, strict=True)]
-        shapes = {(table.shape, len(model.classes_)) for model, (table, _) in zip(models, prepared, strict=True)}
-        settings = {str({**model.get_params(), "penalty": None, "random_state": None}) for model in models}
-        if len(shapes) != 1 or len(settings) != 1:
-            raise InputError(
-                "problems must have tables of one shape, as many classes, and parameters that differ in the penalty "
-                f"alone; {len(shapes)} shapes and {len(settings)} sets of parameters came: call fit_many for each"
-            )
+        check_one_stack(
+            models, [(table.shape, len(model.classes_)) for model, (table, _) in zip(models, prepared, strict=True)]
+        )
         _train(models, prepared)
         return models
 

@@ -117,7 +117,7 @@ class Pass:
         self._without_ones = [values[:, :-1] for values in self._values]
         self._slopes_across = [slope.transpose(1, 2) for slope in self._slopes]
         self._values_across = [values.transpose(1, 2) for values in self._values]
-        self._n_pieces = gcd(n_rows, _PIECES) if like.is_cuda and n_rows >= _LONG_SUM else 1
+        self._n_pieces = gcd(n_rows, _PIECES) if like.is_cuda and n_members > 1 and n_rows >= _LONG_SUM else 1
         self._products = [like.new_empty(n_members, a + 1, b) for a, b in pairwise(sizes)]
 
     @property
@@ -149,8 +149,8 @@ class Pass:
     def _outer(self, i: int, gradient: Tensor, x: Tensor, add: bool) -> None:
         """Sum over rows of slope times what entered the layer: x, or the values of the layer below.
 
-        The longer side of the matrix comes last in the product, for the same reason that rows come last everywhere. A
-        GPU gives each matrix to a few of its processors, so that long sums over rows are cut into pieces.
+        The longer side of the matrix comes last in the product, for the same reason that rows come last everywhere. Of
+        several matrices a GPU gives each to a few of its processors, so that long sums are cut into pieces.
         """
         if self._n_pieces > 1:
             entered = self._values[i - 1] if i > 0 else x

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from copy import copy
 from typing import Any, Self
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.model_selection import train_test_split
@@ -17,20 +17,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from hideseek import persistence
-from hideseek.engine.device import resolve_device
-from hideseek.engine.draws import columns_given, draw_columns, member_seeds
-from hideseek.engine.ensemble import Ensemble, draw_noise, draw_pool
+from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.recipe import PRICE_PER_FEATURE, Recipe
-from hideseek.engine.replacement import fit_knockoffs
 from hideseek.engine.scaling import Scaler
-from hideseek.engine.stack import Data, History, Members
-from hideseek.engine.training import train
 from hideseek.errors import HideSeekWarning, InputError, MaskWarning
-from hideseek.estimators._parameters import RULES, RULES_WHEN_ANSWERING, resolve_recipe
+from hideseek.estimators._fitting import Part, Prepared, fit_stack
+from hideseek.estimators._many import Problem, check_one_stack, models_for
+from hideseek.estimators._parameters import RULES, RULES_WHEN_ANSWERING
 from hideseek.estimators._state import parameters_from, restore_state, state_of
 from hideseek.explanation import Explanation
 from hideseek.frames import frame_library, row_labels
-from hideseek.progress import training_progress
 from hideseek.validation import check_parameters, check_table, check_training_table, some
 
 __all__ = ["BaseHideSeek"]
@@ -44,6 +40,10 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
     """Fitting, explaining and saving, for any kind of target."""
 
     _loss: str
+    _ensemble: Ensemble
+    recipe_: Recipe
+    penalty_: float
+    history_: dict[str, NDArray[Any]]
 
     def __init__(
         self,
@@ -127,9 +127,9 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         Returns:
             The fitted estimator.
         """
-        check_parameters(type(self).__name__, self.get_params(deep=False), self._rules())
+        self._check_parameters()
         try:
-            self._fit(X, y, sample_weight)
+            fit_stack([self], [self._prepared(X, y, sample_weight)])
         except KeyboardInterrupt:
             self._forget()
             raise KeyboardInterrupt(f"fit was interrupted: this {type(self).__name__} is not fitted") from None
@@ -138,10 +138,32 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             raise
         return self
 
+    def fit_many(self, problems: Sequence[Problem]) -> list[Self]:
+        """Fit many problems of one shape as one stack; each result equals that of its own ``fit``, up to rounding.
+
+        Args:
+            problems: X, y, the seed, and a mapping of parameters that differ from this estimator's; of those only the
+                penalty may differ between problems.
+
+        Returns:
+            One fitted estimator per problem, in the same order.
+        """
+        models, prepared = models_for(self, problems), []
+        for model, (X, y, _, _) in zip(models, problems, strict=True):
+            model._check_parameters()
+            prepared.append(model._prepared(X, y, None))
+        check_one_stack(models, [problem.shape for problem in prepared])
+        fit_stack(models, prepared)
+        return models
+
     def _rules(self) -> dict[str, Any]:
         return dict(RULES)
 
-    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
+    def _check_parameters(self) -> None:
+        check_parameters(type(self).__name__, self.get_params(deep=False), self._rules())
+
+    def _prepared(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Prepared:
+        """Check the data, learn names and target, and give what training takes."""
         table, y = check_training_table(self, X, y)
         weight = self._row_weight(y, sample_weight, table)
         if weight is not None:
@@ -150,38 +172,11 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
                 raise InputError("fewer than two rows have a positive weight; mend sample_weight or class_weight")
         target, n_outputs = self._encode_target(y)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        device = resolve_device(self.device)
-        held_out = None
+        part, held_out = Part(table, target, weight), None
         if self.validation_fraction > 0:
             kept, out = self._held_out(target, seed)
-            held_out = (table[out], target[out], None if weight is None else weight[out])
-            table, target, weight = table[kept], target[kept], None if weight is None else weight[kept]
-        recipe = resolve_recipe(self.get_params(deep=False), len(table))
-        scaler = self._scaler(table)
-        data = _as_data(scaler, table, target, weight)
-        # The paper's mean of the mask runs over all columns a member is given, the constant ones included.
-        n_given = columns_given(table.shape[1], recipe.column_fraction)
-        self.penalty_ = float(PRICE_PER_FEATURE * n_given if self.penalty is None else self.penalty)
-        members = self._members(recipe, seed, ~scaler.constant)
-        knockoffs = fit_knockoffs(recipe.replacement, data.X.transpose(1, 2).to(device), [seed])
-        with training_progress(self.verbose, recipe.steps, self.penalty_) as on_progress:
-            stack, history = train(
-                recipe,
-                data,
-                members,
-                loss=self._loss,
-                n_outputs=n_outputs,
-                device=device,
-                validation=None if held_out is None else _as_data(scaler, *held_out),
-                replacement=knockoffs,
-                on_progress=on_progress,
-            )
-        pool = draw_pool(seed, data.X[0]) if knockoffs is None else draw_noise(seed, table.shape[1])
-        visible = torch.from_numpy(members.visible).to(device)
-        self._ensemble = Ensemble(stack, visible, pool.to(device), scaler, knockoffs)
-        self.recipe_ = recipe
-        self.history_ = self._history(history, n_given)
-        self._warn_of_odd_masks(table)
+            part, held_out = part.rows(kept), part.rows(out)
+        return Prepared(part, held_out, self._scaler(part.table), n_outputs, seed)
 
     def _held_out(self, target: NDArray[Any], seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Rows to train on, and rows only to look at: a share of each class, where there are classes."""
@@ -207,27 +202,6 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             constant = some([names[j] for j in np.flatnonzero(scaler.constant)])
             warnings.warn(f"constant columns are never selected: {constant}", HideSeekWarning, stacklevel=4)
         return scaler
-
-    def _members(self, recipe: Recipe, seed: int, varies: NDArray[np.bool_]) -> Members:
-        seeds = member_seeds(seed, recipe.n_members)
-        visible = np.tile(varies, (recipe.n_members, 1))
-        if recipe.column_fraction < 1:
-            visible[:, varies] = draw_columns(seeds, int(varies.sum()), recipe.column_fraction)
-        price = np.full(len(seeds), self.penalty_ / columns_given(len(varies), recipe.column_fraction))
-        return Members(seeds, price, visible, np.zeros(len(seeds), dtype=np.int64))
-
-    def _history(self, history: History, n_given: int) -> dict[str, NDArray[Any]]:
-        penalty, mean_mask = history.anneal * self.penalty_, history.mask_sum / n_given
-        columns: dict[str, NDArray[Any]] = {
-            "step": history.step,
-            "penalty": penalty,
-            "prediction_loss": history.prediction_loss,
-            "loss": history.prediction_loss + penalty[:, None] * mean_mask,
-            "mean_mask": mean_mask,
-        }
-        if history.validation_loss is not None:
-            columns["validation_loss"] = history.validation_loss
-        return columns
 
     def _warn_of_odd_masks(self, table: NDArray[np.floating]) -> None:
         masks = self._ensemble.masks(table[:: max(1, len(table) // _ROWS_LOOKED_AT)])
@@ -305,17 +279,3 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         model = cls(**parameters_from(description))
         restore_state(model, arrays, description)
         return model
-
-
-def _as_data(
-    scaler: Scaler, table: NDArray[np.floating], target: NDArray[Any], weight: NDArray[np.float64] | None
-) -> Data:
-    """One table as the engine takes it."""
-    if weight is not None:
-        weight = weight / weight.max()  # first, or the mean of huge weights is infinite
-        weight /= weight.mean()
-    return Data(
-        torch.from_numpy(scaler.transform(table))[None],
-        torch.from_numpy(target)[None],
-        None if weight is None else torch.from_numpy(weight.astype(np.float32))[None],
-    )

@@ -1,0 +1,83 @@
+"""The paper's tables and figures, one command each: `python -m experiments list`."""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+from pathlib import Path
+
+from experiments.experiment import Experiment
+from hideseek.errors import HideSeekError
+
+NAMES = ("synthetic",)
+"""Each is a module beside this one with an ``EXPERIMENT``; to add one, add its name."""
+
+
+def experiment(name: str) -> Experiment:
+    found: Experiment = import_module(f"experiments.{name}").EXPERIMENT
+    return found
+
+
+def main() -> None:
+    arguments = parser().parse_args()
+    chosen = NAMES if arguments.command in ("list", "all") else (arguments.name,)
+    verbs = ("run", "compare", "figures") if arguments.command == "all" else (arguments.command,)
+    for name in chosen:
+        for verb in verbs:
+            do(verb, name, arguments)
+
+
+def do(verb: str, name: str, arguments: argparse.Namespace) -> None:
+    one, quick = experiment(name), getattr(arguments, "quick", False)
+    if verb == "list":
+        print(f"{name:14}{one.about}")
+    elif verb == "run":
+        results = one.run(
+            quick=quick,
+            seeds=arguments.seeds,
+            methods=arguments.methods,
+            device=arguments.device,
+            backend=arguments.backend,
+            n_jobs=arguments.jobs,
+            stack_size=arguments.stack,
+            retry_failed=arguments.retry_failed,
+        )
+        print(f"{name}: {results}")
+    elif verb == "compare":
+        print(one.compare(quick=quick))
+    else:
+        for path in one.draw(quick=quick):
+            print(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(prog="python -m experiments", description=__doc__.splitlines()[0])
+    commands = top.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="what there is")
+    helps = {
+        "run": "do the jobs that are not done yet, and store each as it is done",
+        "compare": "the paper's numbers beside ours, printed and written to results/",
+        "figures": "draw what the paper draws",
+        "all": "run, compare and figures, of every experiment",
+    }
+    for verb, text in helps.items():
+        command = commands.add_parser(verb, help=text)
+        if verb != "all":
+            command.add_argument("name", choices=NAMES)
+        command.add_argument("--quick", action="store_true", help="a small version, to see whether everything works")
+        if verb in ("run", "all"):
+            command.add_argument("--seeds", type=int, help="seeds 0 to N - 1, instead of the experiment's own")
+            command.add_argument("--methods", nargs="+", default=(), help="some of the methods, by label")
+            command.add_argument("--device", default="auto", help="auto, cpu or cuda")
+            command.add_argument("--backend", default="serial", help="serial, processes or ray")
+            command.add_argument("--jobs", type=int, help="how many workers; one per core if not given")
+            command.add_argument("--stack", type=int, help="how many jobs share a stack at most")
+            command.add_argument("--retry-failed", action="store_true", help="do failed jobs again")
+    return top
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except HideSeekError as error:
+        raise SystemExit(f"{type(error).__name__}: {error}") from None

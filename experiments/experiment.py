@@ -1,0 +1,70 @@
+"""What every experiment has: a configuration, published numbers, figures; and how it is run and looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from hideseek.benchmark import Config, Results, load_results, run
+from hideseek.files import write_atomically
+
+HERE = Path(__file__).parent
+RUNS, RESULTS, PUBLISHED = HERE / "runs", HERE / "results", HERE / "published"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One table or figure of the paper.
+
+    Attributes:
+        about: What it shows, in one line.
+        config: The configuration, or a small one with the same methods and datasets if it is called with True.
+        published: The file of the paper's numbers.
+        labels: From the label of a method here to its name in that file.
+        figures: Draws the results into files whose names begin with the given path, and gives the files.
+        keep: What to store of every job besides its scores.
+    """
+
+    about: str
+    config: Callable[[bool], Config]
+    published: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    figures: Callable[[Results, Path], list[Path]] | None = None
+    keep: Callable[..., Mapping[str, Any]] | None = None
+
+    def run(self, *, quick: bool = False, seeds: int | None = None, methods: Sequence[str] = (), **how: Any) -> Results:
+        """Do what is not done yet, of all methods and seeds or of some."""
+        config = self.config(quick)
+        if seeds is not None:
+            config = replace(config, seeds=seeds)
+        if methods:
+            config = replace(config, methods={label: config.methods[label] for label in methods})
+        return run(config, RUNS, keep=self.keep, **how)
+
+    def results(self, *, quick: bool = False) -> Results:
+        """What is done so far."""
+        config = self.config(quick)
+        return load_results(RUNS / config.name, config)
+
+    def compare(self, *, quick: bool = False) -> str:
+        """The paper's numbers beside ours, as text; and in files, with every job in another."""
+        results, path = self.results(quick=quick), self._path(quick)
+        results.to_csv(f"{path}_runs.csv")
+        table = (
+            results.summary() if self.published is None else results.compare(PUBLISHED / self.published, self.labels)
+        )
+        table.to_csv(f"{path}.csv")
+        write_atomically(f"{path}.md", table.to_markdown().encode())
+        return f"{table}\n\n{results}"
+
+    def draw(self, *, quick: bool = False) -> list[Path]:
+        """The figures, as files."""
+        return [] if self.figures is None else self.figures(self.results(quick=quick), self._path(quick))
+
+    def _path(self, quick: bool) -> Path:
+        """Where tables and figures go, without the ending; those of a quick run are not to be mistaken for results."""
+        folder = RUNS if quick else RESULTS
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / self.config(quick).name

@@ -1,0 +1,147 @@
+"""The methods of a run: registered names or classes, with their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import isclass
+from typing import Any
+
+from hideseek import baselines
+from hideseek.benchmark._strict import Problems, as_json, imported, name_of, parameters_of, required_of, said
+from hideseek.errors import InputError
+from hideseek.estimators import HideSeekClassifier, HideSeekRegressor
+from hideseek.validation import choice, integer
+
+__all__ = ["ROWS", "MethodConfig", "check_parameters_are_complete", "read_method"]
+
+ROWS = integer(1).or_none()
+_OWN: dict[str, type] = {"hideseek": HideSeekClassifier, "hideseek_regressor": HideSeekRegressor}
+_KEYS = ("method", "parameters", "by_dataset", "rows")
+_VERBS = ("fit", "explain")
+
+
+@dataclass(frozen=True, eq=False)
+class MethodConfig:
+    """A method with its parameters.
+
+    Attributes:
+        cls: Its class, with ``fit(X, y)`` and ``explain(X)``; ``predict_proba`` or ``predict`` where it predicts.
+        parameters: What it is constructed with. The seed of a job is its ``random_state``.
+        by_dataset: Parameters that join or replace those on single datasets, by the dataset's label.
+        rows: How many of the test rows to explain; None: as many as the run says.
+    """
+
+    cls: type
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    by_dataset: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    rows: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The registered name, or where the class can be imported from."""
+        for name in names():
+            if _class(name) is self.cls:
+                return name
+        return name_of(self.cls)
+
+    def parameters_on(self, dataset: str) -> dict[str, Any]:
+        """The parameters on one of the datasets."""
+        return {**self.parameters, **self.by_dataset.get(dataset, {})}
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        parameters, by_dataset = as_json(self.parameters), as_json(self.by_dataset)
+        return said({"method": self.name, "parameters": parameters, "by_dataset": by_dataset, "rows": self.rows})
+
+
+def names() -> tuple[str, ...]:
+    """The registered names."""
+    return (*_OWN, *baselines.available())
+
+
+def _class(name: str) -> type:
+    return _OWN[name] if name in _OWN else baselines.get(name)
+
+
+def read_method(label: str, given: Any, datasets: Sequence[str], problems: Problems) -> MethodConfig | None:
+    """A method as the caller described it: its name, class or unfitted object, or a mapping with parameters."""
+    place = f"methods.{label}"
+    if isinstance(given, MethodConfig):
+        return given
+    if isinstance(given, str) or isclass(given):
+        given = {"method": given}
+    elif hasattr(given, "get_params"):
+        given = {"method": type(given), "parameters": _chosen_parameters(given)}
+    given = problems.check_mapping(place, given)
+    problems.check_names(place, given, _KEYS)
+    cls = _read_class(f"{place}.method" if "method" in given else place, given.get("method", label), problems)
+    parameters = problems.check_mapping(f"{place}.parameters", given.get("parameters", {}))
+    by_dataset = problems.check_mapping(f"{place}.by_dataset", given.get("by_dataset", {}))
+    problems.check_names(f"{place}.by_dataset", by_dataset, datasets, "dataset")
+    places = {f"{place}.parameters": parameters}
+    for dataset, changes in by_dataset.items():
+        where = f"{place}.by_dataset.{dataset}"
+        places[where] = by_dataset[dataset] = problems.check_mapping(where, changes)
+    for where, values in places.items():
+        problems.check_json(where, values)
+        if cls is not None:
+            _check_known(where, values, cls, problems)
+    rows = given.get("rows")
+    problems.check(f"{place}.rows", rows, ROWS)
+    return None if cls is None else MethodConfig(cls, parameters, by_dataset, rows)
+
+
+def _read_class(place: str, given: Any, problems: Problems) -> type | None:
+    cls = given
+    if isinstance(given, str):
+        if ":" not in given:
+            return _class(given) if problems.check(place, given, choice(*names())) else None
+        try:
+            cls = imported(given)
+        except InputError as error:
+            problems.add(place, str(error))
+            return None
+    if not isclass(cls):
+        problems.add(place, f"expected the name of a method, 'package.module:Class' or a class; got {given!r}")
+        return None
+    missing = [verb for verb in _VERBS if not callable(getattr(cls, verb, None))]
+    if missing:
+        problems.add(
+            place, f"{cls.__name__} has no {' and no '.join(missing)}; a method needs fit(X, y) and explain(X)"
+        )
+        return None
+    return cls
+
+
+def _chosen_parameters(method: Any) -> dict[str, Any]:
+    """What an object was constructed with, as far as it differs from the defaults; a run brings its own seeds."""
+    defaults = {name: parameter.default for name, parameter in parameters_of(type(method)).items()}
+    given = method.get_params(deep=False)
+    return {
+        name: value
+        for name, value in given.items()
+        if name != "random_state" and not (type(value) is type(defaults[name]) and value == defaults[name])
+    }
+
+
+def _check_known(place: str, values: Mapping[str, Any], cls: type, problems: Problems) -> None:
+    known = [name for name in parameters_of(cls) if name != "random_state"]
+    if "random_state" in values:
+        problems.add(f"{place}.random_state", "the seeds of the run take its place; leave it out")
+    problems.check_names(place, [name for name in values if name != "random_state"], known, "parameter")
+
+
+def check_parameters_are_complete(
+    methods: Mapping[str, MethodConfig], datasets: Sequence[str], problems: Problems
+) -> None:
+    """A parameter without a default that was not given, for some dataset, is a problem."""
+    for label, method in methods.items():
+        for name in required_of(method.cls):
+            without = [dataset for dataset in datasets if name not in method.parameters_on(dataset)]
+            if without:
+                problems.add(
+                    f"methods.{label}",
+                    f"{method.cls.__name__} needs {name}; give it in parameters, or in by_dataset for "
+                    + ", ".join(without),
+                )

@@ -1,0 +1,39 @@
+"""What a stored number can be traced to: versions, commit, moment."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from datetime import UTC, datetime
+
+import numpy as np
+import torch
+
+from hideseek._version import __version__
+
+__all__ = ["commit", "now", "versions"]
+
+
+def versions() -> dict[str, str]:
+    """Of what the numbers of this process are made with."""
+    return {
+        "hideseek": __version__,
+        "torch": str(torch.__version__),
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def commit() -> str | None:
+    """The commit of the current folder, with a plus sign where files were changed since; None outside a repository."""
+    command = ["git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None
+
+
+def now() -> str:
+    """The moment, in universal time."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

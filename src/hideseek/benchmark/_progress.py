@@ -1,0 +1,101 @@
+"""How far a grid is, and how long the rest will take."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from statistics import fmean
+
+from hideseek.benchmark._jobs import Job
+from hideseek.benchmark._store import Record
+
+__all__ = ["Grid", "grid_progress", "remaining"]
+
+
+def remaining(
+    seconds: Mapping[str, Sequence[float]], left: Mapping[str, int], n_workers: int
+) -> tuple[float, list[str]]:
+    """The seconds that are left, as far as they are known, and the methods of which nothing is known yet.
+
+    Methods differ a thousandfold in their seconds, so each is counted with its own.
+
+    Args:
+        seconds: By method, those of its finished jobs.
+        left: By method, how many jobs are left.
+        n_workers: How many jobs are done side by side.
+    """
+    waiting = {method: count for method, count in left.items() if count > 0}
+    known = sum(count * fmean(seconds[method]) for method, count in waiting.items() if seconds.get(method))
+    return known / n_workers, [method for method in waiting if not seconds.get(method)]
+
+
+class Grid:
+    """Counts jobs and their seconds."""
+
+    def __init__(self, waiting: Iterable[Job], stored: Iterable[Record], n_workers: int) -> None:
+        self.left = Counter(job.method for job in waiting)
+        self.total, self.failed, self.n_workers = sum(self.left.values()), 0, n_workers
+        self._before: dict[str, list[float]] = {}
+        self._now: dict[str, list[float]] = {}
+        for record in stored:
+            _note(self._before, record)
+
+    @property
+    def done(self) -> int:
+        """Jobs that are done."""
+        return self.total - sum(self.left.values())
+
+    def add(self, record: Record) -> None:
+        """One more is done."""
+        self.left[record["method"]] -= 1
+        self.failed += record["status"] == "failed"
+        _note(self._now, record)
+
+    def estimate(self) -> str:
+        """The time that is left, in words; jobs of this run count, and of an earlier one where there are none yet."""
+        seconds, unknown = remaining({**self._before, **self._now}, self.left, self.n_workers)
+        if not unknown:
+            return f"{_duration(seconds)} left"
+        return f"more than {_duration(seconds)} left ({', '.join(unknown)} not timed yet)"
+
+
+def _note(seconds: dict[str, list[float]], record: Record) -> None:
+    if record["status"] == "finished":
+        seconds.setdefault(record["method"], []).append(record["seconds"])
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+@contextmanager
+def grid_progress(verbose: bool, grid: Grid) -> Iterator[Grid]:
+    """The same grid, which moves a bar as jobs are added if ``verbose`` is set and the error stream is a terminal."""
+    if not (verbose and sys.stderr.isatty() and grid.total):
+        yield grid
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("jobs"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[state]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("", total=grid.total, state="")
+        count = grid.add
+
+        def add(record: Record) -> None:
+            count(record)
+            failed = f"[red]{grid.failed} failed[/red]  " if grid.failed else ""
+            bar.update(task, completed=grid.done, state=f"{failed}{grid.estimate()}")
+
+        grid.add = add  # type: ignore[method-assign]
+        yield grid

@@ -1,0 +1,110 @@
+"""The results of a run on disk: one small file per job, written whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hideseek.benchmark._config import Config
+from hideseek.benchmark._jobs import Job
+from hideseek.benchmark._origin import now
+from hideseek.benchmark._work import Outcome
+from hideseek.errors import FileFormatError, HideSeekWarning
+from hideseek.files import write_atomically
+
+__all__ = ["Plan", "Record", "Store", "plan_of"]
+
+Record = dict[str, Any]
+"""A stored result."""
+
+Plan = dict[str, Any]
+"""What a run was to do: its configuration, and its jobs by label, seed and key."""
+
+_FORMAT = 1
+_PLAN = "run.json"
+
+
+def plan_of(config: Config, jobs: Sequence[Job]) -> Plan:
+    """The plan of a configuration."""
+    listed = [{"method": job.method, "dataset": job.dataset, "seed": job.seed, "key": job.key} for job in jobs]
+    return {"format": _FORMAT, "config": config.to_dict(), "jobs": listed}
+
+
+class Store:
+    """A folder with ``run.json``, the plan; ``KEY.json``, a result; and ``KEY.npz``, arrays that were kept with it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def write_plan(self, plan: Plan) -> None:
+        """Make the folder, and say in it what is going to be there."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._write(_PLAN, plan)
+
+    def read_plan(self) -> Plan:
+        """What ``write_plan`` wrote last."""
+        try:
+            plan: Plan = json.loads((self.folder / _PLAN).read_bytes())
+        except FileNotFoundError:
+            raise FileNotFoundError(
+                f"there are no results in {str(self.folder)!r}: it has no {_PLAN}; pass the folder of a run, which "
+                "bears the run's name"
+            ) from None
+        except ValueError as error:
+            raise FileFormatError(f"{str(self.folder / _PLAN)!r} is damaged: {error}") from error
+        if plan.get("format") != _FORMAT:
+            raise FileFormatError(f"{str(self.folder / _PLAN)!r} was written by another version of hideseek")
+        return plan
+
+    def write(self, job: Job, outcome: Outcome, keep: str | None, commit: str | None) -> Record:
+        """Store what became of a job; its arrays come first, so that a result which is there is complete."""
+        if outcome.arrays:
+            buffer = io.BytesIO()
+            np.savez_compressed(buffer, **outcome.arrays)  # type: ignore[arg-type]
+            write_atomically(self.folder / f"{job.key}.npz", buffer.getvalue())
+        record = {
+            "format": _FORMAT,
+            "key": job.key,
+            "method": job.method,
+            "dataset": job.dataset,
+            "seed": job.seed,
+            "job": dict(job.description),
+            **outcome.result,
+            "keep": keep,
+            "arrays": sorted(outcome.arrays),
+            "commit": commit,
+            "time": now(),
+        }
+        self._write(f"{job.key}.json", record)
+        return record
+
+    def read(self, key: str) -> Record | None:
+        """The stored result of a job, or None; a damaged file counts as none."""
+        path = self.folder / f"{key}.json"
+        try:
+            record: Record = json.loads(path.read_bytes())
+            usable = record["format"] == _FORMAT and record["status"] in ("finished", "failed")
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError):
+            usable = False
+        if not usable:
+            warnings.warn(f"{str(path)!r} is damaged; the job counts as not done", HideSeekWarning, stacklevel=4)
+        return record if usable else None
+
+    def arrays(self, record: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        """What the keep hook gave for a result."""
+        if not record["arrays"]:
+            return {}
+        with np.load(self.folder / f"{record['key']}.npz", allow_pickle=False) as file:
+            return {name: file[name] for name in record["arrays"]}
+
+    def _write(self, name: str, content: Mapping[str, Any]) -> None:
+        write_atomically(self.folder / name, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())

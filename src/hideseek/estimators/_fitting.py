@@ -1,0 +1,168 @@
+"""From tables to fitted ensembles: the members of all models train as one stack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from hideseek.engine.device import resolve_device
+from hideseek.engine.draws import columns_given, draw_columns, member_seeds
+from hideseek.engine.ensemble import Ensemble, draw_noise, draw_pool
+from hideseek.engine.recipe import PRICE_PER_FEATURE, Recipe
+from hideseek.engine.replacement import fit_knockoffs
+from hideseek.engine.scaling import Scaler
+from hideseek.engine.stack import Data, History, Members, Stack
+from hideseek.engine.training import train
+from hideseek.estimators._parameters import resolve_recipe
+from hideseek.progress import training_progress
+
+if TYPE_CHECKING:
+    from hideseek.estimators._base import BaseHideSeek
+
+__all__ = ["Part", "Prepared", "fit_stack"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows with their targets.
+
+    Shape: ``table (rows, features)``, ``target (rows,)``, ``weight (rows,)`` or None for equal weights.
+    """
+
+    table: NDArray[np.floating]
+    target: NDArray[Any]
+    weight: NDArray[np.float64] | None
+
+    def rows(self, index: NDArray[np.intp] | NDArray[np.bool_]) -> Part:
+        """Some of the rows."""
+        return Part(self.table[index], self.target[index], None if self.weight is None else self.weight[index])
+
+    def standardised(self, scaler: Scaler) -> Data:
+        """One table as the engine takes it."""
+        weight = None
+        if self.weight is not None:
+            weight = self.weight / self.weight.max()  # first, or the mean of huge weights is infinite
+            weight /= weight.mean()
+        return Data(
+            torch.from_numpy(scaler.transform(self.table))[None],
+            torch.from_numpy(self.target)[None],
+            None if weight is None else torch.from_numpy(weight.astype(np.float32))[None],
+        )
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a model has to know of a problem before training.
+
+    Attributes:
+        train: Rows to learn from.
+        held_out: Rows only to look at, or None.
+        scaler: What standardises both.
+        n_outputs: Outputs of Seek.
+        seed: Where all draws come from.
+    """
+
+    train: Part
+    held_out: Part | None
+    scaler: Scaler
+    n_outputs: int
+    seed: int
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """What the problems of one stack have in common: rows, columns, outputs."""
+        return (*self.train.table.shape, self.n_outputs)
+
+
+def fit_stack(models: Sequence[BaseHideSeek], problems: Sequence[Prepared]) -> None:
+    """Train the members of every model on its own problem, all at once, and hand them out."""
+    first, seeds = models[0], [problem.seed for problem in problems]
+    n_rows, n_columns, n_outputs = problems[0].shape
+    device = resolve_device(first.device)
+    recipe = resolve_recipe(first.get_params(deep=False), n_rows)
+    # The paper's mean of the mask runs over all columns a member is given, the constant ones included.
+    n_given = columns_given(n_columns, recipe.column_fraction)
+    for model in models:
+        model.penalty_ = float(PRICE_PER_FEATURE * n_given if model.penalty is None else model.penalty)
+    members = _members(models, problems, recipe, n_given)
+    data = _tables([problem.train.standardised(problem.scaler) for problem in problems])
+    held_out = [problem.held_out.standardised(problem.scaler) for problem in problems if problem.held_out is not None]
+    knockoffs = fit_knockoffs(recipe.replacement, data.X.transpose(1, 2).to(device), seeds)
+    penalty = float(np.mean([model.penalty_ for model in models]))
+    with training_progress(first.verbose, recipe.steps, penalty) as on_progress:
+        stack, history = train(
+            recipe,
+            data,
+            members,
+            loss=first._loss,
+            n_outputs=n_outputs,
+            device=device,
+            validation=_tables(held_out) if held_out else None,
+            replacement=None if knockoffs is None else knockoffs.of(torch.from_numpy(members.table).to(device)),
+            on_progress=on_progress,
+        )
+    weights = stack.by_member()
+    for i, (model, problem) in enumerate(zip(models, problems, strict=True)):
+        own = slice(i * recipe.n_members, (i + 1) * recipe.n_members)
+        part = Stack.from_members(stack.hide, stack.seek, weights[own])
+        visible = torch.from_numpy(members.visible[own]).to(device)
+        own_knockoffs = None if knockoffs is None else knockoffs.of(torch.tensor([i], device=device))
+        pool = draw_pool(problem.seed, data.X[i]) if knockoffs is None else draw_noise(problem.seed, n_columns)
+        model._ensemble = Ensemble(part, visible, pool.to(device), problem.scaler, own_knockoffs)
+        model.recipe_ = recipe
+        model.history_ = _history(history, own, model.penalty_, n_given)
+        model._warn_of_odd_masks(problem.train.table)
+
+
+def _members(models: Sequence[BaseHideSeek], problems: Sequence[Prepared], recipe: Recipe, n_given: int) -> Members:
+    """The members of all models, one model after the other."""
+    seeds = [member_seeds(problem.seed, recipe.n_members) for problem in problems]
+    visible = [_visible(own, ~problem.scaler.constant, recipe) for own, problem in zip(seeds, problems, strict=True)]
+    price = [model.penalty_ / n_given for model in models]
+    return Members(
+        np.concatenate(seeds),
+        np.repeat(price, recipe.n_members),
+        np.concatenate(visible),
+        np.repeat(np.arange(len(models)), recipe.n_members),
+    )
+
+
+def _visible(seeds: NDArray[np.int64], varies: NDArray[np.bool_], recipe: Recipe) -> NDArray[np.bool_]:
+    """The columns that each member of one model sees. Shape: ``(members, columns)``."""
+    visible = np.tile(varies, (len(seeds), 1))
+    if recipe.column_fraction < 1:
+        visible[:, varies] = draw_columns(seeds, int(varies.sum()), recipe.column_fraction)
+    return visible
+
+
+def _tables(parts: Sequence[Data]) -> Data:
+    """Several tables as one; a single one is not copied."""
+    if len(parts) == 1:
+        return parts[0]
+    weights = [part.weight for part in parts if part.weight is not None]
+    return Data(
+        torch.cat([part.X for part in parts]),
+        torch.cat([part.target for part in parts]),
+        torch.cat(weights) if weights else None,
+    )
+
+
+def _history(history: History, own: slice, penalty: float, n_given: int) -> dict[str, NDArray[Any]]:
+    """The course of one model's members, in the terms of its parameters."""
+    penalties, mean_mask = history.anneal * penalty, history.mask_sum[:, own] / n_given
+    prediction_loss = history.prediction_loss[:, own]
+    columns: dict[str, NDArray[Any]] = {
+        "step": history.step,
+        "penalty": penalties,
+        "prediction_loss": prediction_loss,
+        "loss": prediction_loss + penalties[:, None] * mean_mask,
+        "mean_mask": mean_mask,
+    }
+    if history.validation_loss is not None:
+        columns["validation_loss"] = history.validation_loss[:, own]
+    return columns
