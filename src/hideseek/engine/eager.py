@@ -83,7 +83,8 @@ class SmallSteps(Steps):
         if self._pool is None:
             return self._draw()
         rows = (self._coming or self._pool.submit(self._draw)).result()
-        self._coming = self._pool.submit(self._draw)
+        if self._done < self._problem.recipe.steps:
+            self._coming = self._pool.submit(self._draw)
         return rows
 
     @torch.inference_mode()

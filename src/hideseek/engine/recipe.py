@@ -38,6 +38,6 @@ class Recipe:
 PRESETS = {
     "paper": Recipe(),
     "fast": Recipe(steps=400, batch_size=500, learning_rate=3e-3),
-    "balanced": Recipe(steps=1000, batch_size=100, learning_rate=4e-3, n_members=10),
+    "balanced": Recipe(steps=1000, batch_size=96, learning_rate=4e-3, n_members=10),
 }
 """Recipes by name. Only "paper" is the published method."""
