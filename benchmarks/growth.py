@@ -96,7 +96,8 @@ def measure(device: torch.device, patience: float) -> Iterator[dict[str, object]
             continue
         seconds = seconds_per_step(make_problem(d, n, k, device), patience)
         print(f"{d:8d}{n:11,d}{k:9d}{1e3 * seconds:12.3f}{1e3 * limit:11.3f}{seconds / limit:8.1f}", flush=True)
-        values = [device_name(device), d, n, k, 1e3 * seconds, 1e3 * limit, seconds / limit]
+        figures = (f"{1e3 * seconds:.3f}", f"{1e3 * limit:.4f}", f"{seconds / limit:.1f}")
+        values = [device_name(device), d, n, k, *figures]
         yield dict(zip(FIELDS, [*values, datetime.now(UTC).date(), commit()], strict=True))
 
 
@@ -128,7 +129,7 @@ def main() -> None:
     print_exponents(rows)
     if arguments.out is not None:
         with open(arguments.out, "w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS)
+            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
 

@@ -447,3 +447,19 @@ def test_a_quiet_fit_warns_of_nothing(switch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         HideSeekClassifier("fast", random_state=0).fit(*switch)
+
+
+def test_members_that_learned_worst_do_not_answer(switch):
+    X, y = switch
+    model = HideSeekClassifier(**QUICK, n_members=4, kept_fraction=0.5).fit(X, y)
+    everyone = HideSeekClassifier(**QUICK, n_members=4, kept_fraction=1.0).fit(X, y)
+    assert model.history_["loss"].shape[1] == 4, "the record is of all"
+    best = np.sort(np.argsort(everyone.history_["loss"][-5:].mean(axis=0))[:2])
+    expected = everyone._ensemble.stack.by_member()[best]
+    np.testing.assert_array_equal(model._ensemble.stack.by_member(), expected)
+
+
+def test_a_column_that_only_a_bad_member_saw_is_not_lost(switch):
+    model = HideSeekClassifier(**QUICK, n_members=2, column_fraction=0.5, kept_fraction=0.5).fit(*switch)
+    assert model._ensemble.visible.any(dim=0).all()
+    assert len(model._ensemble.visible) == 2

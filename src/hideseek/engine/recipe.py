@@ -21,6 +21,8 @@ class Recipe:
         learning_rate: Adam's.
         anneal_power: q in lambda_t = (t / T)^q * lambda_max (eq. 11).
         n_members: Models trained side by side, whose masks and probabilities are averaged.
+        kept_fraction: Share of the members that answer: those with the smallest loss at the end of training. Now and
+            then a member misses a feature, and its loss shows it.
         column_fraction: Share of the columns that each member sees.
         replacement: How a hidden value is drawn: "marginal", "gaussian_knockoff" or "deep_knockoff".
     """
@@ -31,6 +33,7 @@ class Recipe:
     learning_rate: float = 1e-3
     anneal_power: float = 2.0
     n_members: int = 1
+    kept_fraction: float = 1.0
     column_fraction: float = 1.0
     replacement: str = "marginal"
 
@@ -38,6 +41,6 @@ class Recipe:
 PRESETS = {
     "paper": Recipe(),
     "fast": Recipe(steps=400, batch_size=500, learning_rate=3e-3),
-    "balanced": Recipe(steps=1000, batch_size=96, learning_rate=4e-3, n_members=10),
+    "balanced": Recipe(steps=1000, batch_size=96, learning_rate=4e-3, n_members=10, kept_fraction=2 / 3),
 }
 """Recipes by name. Only "paper" is the published method."""

@@ -51,6 +51,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         *,
         penalty: float | None = None,
         n_members: int | None = None,
+        kept_fraction: float | None = None,
         column_fraction: float | None = None,
         replacement: str | None = None,
         hidden_layers: tuple[int, ...] | None = None,
@@ -69,6 +70,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         self.preset = preset
         self.penalty = penalty
         self.n_members = n_members
+        self.kept_fraction = kept_fraction
         self.column_fraction = column_fraction
         self.replacement = replacement
         self.hidden_layers = hidden_layers

@@ -35,6 +35,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
             at the paper's 0.3 / 11 whatever the width of the table: it is that price, weighed against what the feature
             adds to the log-likelihood of a row, that decides. Larger: fewer features.
         n_members: Models whose masks and probabilities are averaged.
+        kept_fraction: Share of the members that answer: those with the smallest loss at the end of training.
         column_fraction: Share of the columns that each member sees.
         replacement: How a hidden value is drawn: "marginal", from its own column; "gaussian_knockoff" or
             "deep_knockoff", from a knockoff of the row, which keeps the dependence between columns.
@@ -78,6 +79,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         *,
         penalty: float | None = None,
         n_members: int | None = None,
+        kept_fraction: float | None = None,
         column_fraction: float | None = None,
         replacement: str | None = None,
         hidden_layers: tuple[int, ...] | None = None,
@@ -98,6 +100,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
             preset,
             penalty=penalty,
             n_members=n_members,
+            kept_fraction=kept_fraction,
             column_fraction=column_fraction,
             replacement=replacement,
             hidden_layers=hidden_layers,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from hideseek.estimators._base import BaseHideSeek
 
 __all__ = ["Part", "Prepared", "fit_stack"]
+
+_LAST_RECORDS = 5
+"""Records of the history that say how well a member learned: the last twentieth of training."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +113,9 @@ def fit_stack(models: Sequence[BaseHideSeek], problems: Sequence[Prepared]) -> N
     weights = stack.by_member()
     for i, (model, problem) in enumerate(zip(models, problems, strict=True)):
         own = slice(i * recipe.n_members, (i + 1) * recipe.n_members)
-        part = Stack.from_members(stack.hide, stack.seek, weights[own])
-        visible = torch.from_numpy(members.visible[own]).to(device)
+        kept = _kept(history, members, own, recipe.kept_fraction)
+        part = Stack.from_members(stack.hide, stack.seek, weights[kept])
+        visible = torch.from_numpy(members.visible[kept]).to(device)
         own_knockoffs = None if knockoffs is None else knockoffs.of(torch.tensor([i], device=device))
         pool = draw_pool(problem.seed, data.X[i]) if knockoffs is None else draw_noise(problem.seed, n_columns)
         model._ensemble = Ensemble(part, visible, pool.to(device), problem.scaler, own_knockoffs)
@@ -138,6 +143,16 @@ def _visible(seeds: NDArray[np.int64], varies: NDArray[np.bool_], recipe: Recipe
     if recipe.column_fraction < 1:
         visible[:, varies] = draw_columns(seeds, int(varies.sum()), recipe.column_fraction)
     return visible
+
+
+def _kept(history: History, members: Members, own: slice, fraction: float) -> NDArray[np.intp]:
+    """The members of a model that answer: those that learned best, unless a column would be seen by none of them."""
+    all_own = np.arange(own.start, own.stop)
+    loss = history.prediction_loss[-_LAST_RECORDS:, own] + members.price[own] * history.mask_sum[-_LAST_RECORDS:, own]
+    best = np.argsort(loss.mean(axis=0), kind="stable")[: ceil(round(fraction * len(all_own), 9))]
+    kept = all_own[np.sort(best)]
+    seen, was_seen = (members.visible[which].any(axis=0) for which in (kept, all_own))
+    return kept if np.array_equal(seen, was_seen) else all_own
 
 
 def _tables(parts: Sequence[Data]) -> Data:

@@ -47,6 +47,7 @@ RULES: dict[str, Rule] = {
     "preset": choice(*PRESETS),
     "penalty": number("a number of at least 0", lambda value: value >= 0).or_none(),
     "n_members": integer(1).or_none(),
+    "kept_fraction": _share.or_none(),
     "column_fraction": _share.or_none(),
     "replacement": choice(*REPLACEMENTS).or_none(),
     "hidden_layers": Rule("a tuple of whole numbers of at least 1", _is_widths).or_none(),
@@ -68,7 +69,7 @@ RULES_WHEN_ANSWERING = {name: RULES[name] for name in ("threshold", "prediction_
 
 def resolve_recipe(parameters: Mapping[str, Any], n_rows: int) -> Recipe:
     """The preset's recipe with every value that was given in its place."""
-    names = ("n_members", "column_fraction", "replacement", "anneal_power", "steps", "learning_rate")
+    names = ("n_members", "kept_fraction", "column_fraction", "replacement", "anneal_power", "steps", "learning_rate")
     changes = {name: parameters[name] for name in names if parameters[name] is not None}
     if parameters["hidden_layers"] is not None:
         changes["hidden_layers"] = tuple(int(width) for width in parameters["hidden_layers"])

@@ -28,6 +28,7 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
         penalty: The paper's lambda_max. None keeps the price of showing one feature, penalty / number of features,
             at the paper's 0.3 / 11 whatever the width of the table. Larger: fewer features.
         n_members: Models whose masks and predictions are averaged.
+        kept_fraction: Share of the members that answer: those with the smallest loss at the end of training.
         column_fraction: Share of the columns that each member sees.
         replacement: How a hidden value is drawn: "marginal", from its own column; "gaussian_knockoff" or
             "deep_knockoff", from a knockoff of the row, which keeps the dependence between columns.
