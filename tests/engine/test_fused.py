@@ -8,9 +8,12 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # read when a kernel is defined
 pytest.importorskip("triton", reason="needs triton, which runs GPU kernels on a CPU too, slowly")
 
+from triton.runtime.errors import OutOfResources
+
+from hideseek.engine import kernels
 from hideseek.engine.draws import Stream, member_seeds, step_keys
 from hideseek.engine.eager import eager_steps
-from hideseek.engine.fused import FusedMarginal, FusedSteps, pays
+from hideseek.engine.fused import FusedMarginal, FusedSteps, TooSmallCardError, pays
 from hideseek.engine.networks import Mlp
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.replacement import Marginal
@@ -73,6 +76,33 @@ def test_draws_are_the_same_cell_by_cell():
     some = slice(1, 3)
     parts = [kind(X, table).part(some).draw(keys[some], x[some]) for kind in (FusedMarginal, Marginal)]
     assert torch.equal(*parts)
+
+
+def test_a_smaller_card_gets_smaller_tiles(monkeypatch):
+    kernel, limit = kernels.gradient, [48]
+
+    class Card:
+        def __getitem__(self, grid):
+            def launch(**arguments):
+                if arguments["TILE"] > limit[0]:
+                    raise OutOfResources(2, 1, "shared memory")
+                return kernel[grid](**arguments)
+
+            return launch
+
+    monkeypatch.setattr(kernels, "gradient", Card())
+    with torch.inference_mode():
+        steps = FusedSteps(make_problem())
+        assert (steps.take_losses(1) == 0).all(), "the trial leaves no trace"
+        steps.run(1)
+        small = steps.take_losses(1)
+        limit[0] = 64
+        steps = FusedSteps(make_problem())
+        steps.run(1)
+        torch.testing.assert_close(small, steps.take_losses(1))
+        limit[0] = 16
+        with pytest.raises(TooSmallCardError):
+            FusedSteps(make_problem())
 
 
 def test_it_is_used_where_it_pays(monkeypatch):

@@ -9,25 +9,27 @@ from __future__ import annotations
 import torch
 import triton
 from torch import Tensor
+from triton.runtime.errors import OutOfResources
 
 from hideseek.engine import kernels
 from hideseek.engine.draws import Draws, Keys, Stream, all_cells
 from hideseek.engine.replacement import Marginal
 from hideseek.engine.steps import Problem, Steps
 
-__all__ = ["FusedMarginal", "FusedSteps", "pays"]
+__all__ = ["FusedMarginal", "FusedSteps", "TooSmallCardError", "pays"]
 
 _WIDEST, _WIDEST_HIDDEN = 64, 32
-"""What fits into the memory beside a processor's registers."""
+"""What fits into the memory beside the registers of a big card."""
 
 _WORTH_COMPILING = 2**25
 """Rows seen in all of training, over all members, from which the kernel pays for the seconds of its compilation."""
 
 _CHUNK_ROWS = 1024
 _MOST_CHUNKS = 512
-_TILE = 64
 _DRAW_BLOCK = 1024
-_WARPS = 4
+
+_TILES = ((64, 4), (32, 2))
+"""Rows that a program works on at a time, and its warps: the first are faster, the second ask less of the card."""
 
 _PRECISIONS = {"highest": ("tf32x3", "tf32"), "high": ("tf32", "tf32"), "medium": ("tf32", "tf32")}
 """How values and how gradients of weights are multiplied, by torch's setting of the precision of matrix products.
@@ -53,8 +55,16 @@ def pays(problem: Problem) -> bool:
     )
 
 
+class TooSmallCardError(Exception):
+    """The memory beside the card's registers does not hold what the kernel needs there."""
+
+
 class FusedSteps(Steps):
-    """All of a step but Adam in one kernel, a program for each member and chunk of rows."""
+    """All of a step but Adam in one kernel, a program for each member and chunk of rows.
+
+    Raises:
+        TooSmallCardError: The kernel does not fit the card.
+    """
 
     def __init__(self, problem: Problem) -> None:
         n_chunks = min(-(-problem.batch_size // _CHUNK_ROWS), _MOST_CHUNKS)
@@ -94,18 +104,29 @@ class FusedSteps(Steps):
             "CLASSES": problem.loss == "cross_entropy",
             "DRAWN": not problem.full_batch,
             "WEIGHTED": data.weight is not None,
-            "TILE": _TILE,
             "VALUES": values,
             "GRADIENTS": gradients,
-            "num_warps": _WARPS,
             "num_stages": 1,
         }
+        self._grid = (n_chunks, problem.stack.n_members)
+        self._tile = self._first_that_fits()
+
+    def _first_that_fits(self) -> dict[str, int]:
+        for rows, warps in _TILES:
+            tile = {"TILE": rows, "num_warps": warps}
+            try:
+                kernels.gradient[self._grid](**self._arguments, **tile)
+            except OutOfResources:
+                continue
+            self._loss_sum.zero_()
+            self._mask_sum.zero_()
+            return tile
+        raise TooSmallCardError
 
     def run(self, n_steps: int) -> None:
         """As ``Steps.run``."""
-        grid = (len(self._gradients), self._problem.stack.n_members)
         for _ in range(n_steps):
-            kernels.gradient[grid](**self._arguments)
+            kernels.gradient[self._grid](**self._arguments, **self._tile)
             self._done += 1
             self._move()
 

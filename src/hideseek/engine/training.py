@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
@@ -159,13 +159,19 @@ def choose_steps(problem: Problem, replacement: Replacement | None, n_threads: i
         return eager_steps(problem, replacement or Marginal(problem.data.columns, problem.table), n_threads)
     if replacement is not None:
         return ReplayedSteps(eager_steps(problem, replacement))
-    if find_spec("triton") is None:
+    if not _has_kernels(problem.seeds.device):
         return ReplayedSteps(eager_steps(problem, Marginal(problem.data.columns, problem.table)))
     from hideseek.engine import fused
 
     if fused.pays(problem):
-        return ReplayedSteps(fused.FusedSteps(problem))
+        with suppress(fused.TooSmallCardError):
+            return ReplayedSteps(fused.FusedSteps(problem))
     return ReplayedSteps(eager_steps(problem, fused.FusedMarginal(problem.data.columns, problem.table)))
+
+
+def _has_kernels(device: torch.device) -> bool:
+    """Whether kernels can be compiled here, for a card whose matrix units take single precision."""
+    return find_spec("triton") is not None and torch.cuda.get_device_capability(device) >= (8, 0)
 
 
 def _held_out(data: Data, table: Tensor, n_outputs: int) -> Batch:
