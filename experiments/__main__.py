@@ -45,10 +45,11 @@ def do(verb: str, name: str, arguments: argparse.Namespace) -> None:
 
 def do_part(verb: str, one: Experiment, quick: bool, arguments: argparse.Namespace) -> None:
     config = one.config(quick)
+    name = config.name.removesuffix("-quick")
     if verb == "run":
         methods = [label for label in arguments.methods if label in config.methods]
         if arguments.methods and not methods:
-            print(f"{config.name}: none of {', '.join(arguments.methods)}; there are {', '.join(config.methods)}")
+            print(f"{name}: none of {', '.join(arguments.methods)}; there are {', '.join(config.methods)}")
             return
         results = one.run(
             quick=quick,
@@ -60,7 +61,7 @@ def do_part(verb: str, one: Experiment, quick: bool, arguments: argparse.Namespa
             stack_size=arguments.stack,
             retry_failed=arguments.retry_failed,
         )
-        print(f"{config.name}: {results}")
+        print(f"{name}: {results}")
     elif verb == "compare":
         print(one.compare(quick=quick))
     else:

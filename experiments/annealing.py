@@ -136,6 +136,7 @@ EXPERIMENT = Experiment(
     about="The power q of the penalty's course: scores on Syn1-6 for q = 0.5 to 5, losses over training for q = 0 to 3",
     config=config,
     published="annealing_q.csv",
+    labels={label(power): label(power) for power in POWERS},
     view=means,
     average="mean",
     tables=tables,
