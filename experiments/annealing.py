@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -25,7 +26,9 @@ from hideseek.engine.objective import annealed
 POWERS = (0.5, 1, 2, 3, 4, 5)
 CURVE_POWERS = (0, 1, 2, 3)
 PENALTIES = (0.05, 0.1, 0.3, 0.6, 1.0)
+CURVE_SEEDS = 5
 PUBLISHED_PENALTY = 0.3
+SCORES = ("tpr", "fdr", "f1", "auroc")
 LINES = ("-", "--", "-.", ":")
 
 EXPLANATION = """
@@ -50,7 +53,7 @@ def curve_label(power: float, penalty: float) -> str:
 def config(quick: bool = False) -> Config:
     chosen = {label(power): method(quick, power) for power in POWERS}
     name = "annealing-quick" if quick else "annealing"
-    return Config(chosen, datasets(quick=quick), name=name, seeds=1 if quick else SEEDS)
+    return Config(chosen, datasets(quick=quick), name=name, seeds=1 if quick else SEEDS, scores=SCORES)
 
 
 def config_of_curves(quick: bool = False) -> Config:
@@ -60,7 +63,8 @@ def config_of_curves(quick: bool = False) -> Config:
         for power in CURVE_POWERS
     }
     name = "annealing-curves-quick" if quick else "annealing-curves"
-    return Config(chosen, datasets({"Syn4": "Syn4"}, quick=quick), name=name, seeds=1)
+    seeds = 1 if quick else CURVE_SEEDS
+    return Config(chosen, datasets({"Syn4": "Syn4"}, quick=quick), name=name, seeds=seeds, scores=SCORES)
 
 
 def keep(model: Any, test: Dataset, explanation: Any) -> Mapping[str, Any]:
@@ -77,17 +81,17 @@ def means(results: Results) -> Results:
 
 
 def tables(results: Results) -> Mapping[str, Table]:
-    return {"by_dataset": results.summary("tpr", "fdr", "f1", "auroc")}
+    return {"by_dataset": results.summary()}
 
 
 def draw_losses(panels: Sequence[Axes], results: Results, penalty: float) -> None:
-    """Cross-entropy, parsimony and their sum against the epoch, a line for each q."""
-    by_label = {record["method"]: record for record in results if record["seed"] == 0 and record["arrays"]}
+    """Cross-entropy, parsimony and their sum against the epoch: means over the seeds, a line for each q."""
     for number, power in enumerate(CURVE_POWERS):
-        record = by_label.get(curve_label(power, penalty))
-        if record is None:
+        own = [r for r in results if r["method"] == curve_label(power, penalty) and r["status"] == "finished"]
+        if not own:
             continue
-        kept = results.arrays(record)
+        runs = [results.arrays(record) for record in own]
+        kept = {name: np.mean([run[name] for run in runs], axis=0) for name in runs[0]}
         style = {"color": COLOURS[number], "linestyle": LINES[number], "linewidth": 1.3}
         for panel, values in zip(
             panels, (kept["entropy"], kept["parsimony"], kept["entropy"] + kept["parsimony"]), strict=True

@@ -18,6 +18,7 @@ from hideseek.benchmark._layout import Table
 
 RHOS = tuple(step / 10 for step in range(10))
 QUICK = (0.0, 0.5, 0.9)
+SCORES = ("f1", "switch", "tpr", "fdr")
 METHODS = ("paper", "balanced", "realx", "invase", "l2x", "l2x-one-epoch", "shap", "lime")
 
 EXPLANATION = """
@@ -48,7 +49,11 @@ def config(quick: bool = False) -> Config:
     if quick:
         chosen["lime"]["rows"] = 1
     return Config(
-        chosen, correlated_datasets(rhos, quick=quick), name="correlated-quick" if quick else "correlated", seeds=1
+        chosen,
+        correlated_datasets(rhos, quick=quick),
+        name="correlated-quick" if quick else "correlated",
+        seeds=1,
+        scores=SCORES,
     )
 
 
@@ -58,7 +63,7 @@ def by_rho(results: Results) -> Results:
 
 
 def tables(results: Results) -> Mapping[str, Table]:
-    return {"means": by_rho(results).summary("f1", "switch", "tpr", "fdr")}
+    return {"means": by_rho(results).summary()}
 
 
 def draw_by_rho(means: Results, path: Path) -> Path:

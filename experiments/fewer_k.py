@@ -5,11 +5,14 @@ Where x11 < 0 only three features are relevant, so that k = 5, the number on the
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
-from experiments.experiment import Experiment
-from experiments.figures import boxplots
+from matplotlib.figure import Figure
+
+from experiments.experiment import PUBLISHED, Experiment, medians
+from experiments.figures import curves
 from experiments.synthetic import LABELS as NAMES_THERE
 from experiments.synthetic import SEEDS, datasets, methods
 from hideseek.benchmark import Config, Results
@@ -17,6 +20,8 @@ from hideseek.benchmark import Config, Results
 PROBLEMS = {name: name for name in ("Syn4", "Syn5")}
 TOLD = ("shap", "lime", "l2x", "l2x-one-epoch")
 SIZES = (3, 4, 5)
+FILE = "fewer_k.csv"
+HOLLOW = {"linestyle": "", "markerfacecolor": "none", "markersize": 8}
 LABELS = {"paper": "Hide&Seek"} | {
     f"{label}, k = {k}": f"{NAMES_THERE[label]}, k = {k}" for label in TOLD for k in SIZES
 }
@@ -40,13 +45,31 @@ def config(quick: bool = False) -> Config:
 
 
 def figures(results: Results, path: Path) -> list[Path]:
-    return [boxplots(results, ["tpr", "fdr", "f1"], path.with_name(f"{path.name}_boxplots.png"))]
+    """Medians against k, with Hide&Seek, which needs no k, as a line; hollow marks are the paper's numbers."""
+    with open(PUBLISHED / FILE, newline="") as file:
+        theirs = {(row["dataset"], row["method"]): row for row in csv.DictReader(file)}
+    figure = Figure(figsize=(7, 5), layout="constrained")
+    panels = figure.subplots(2, len(PROBLEMS), sharex=True, sharey="row")
+    for row, score in zip(panels, ("tpr", "fdr"), strict=True):
+        for panel, dataset in zip(row, PROBLEMS, strict=True):
+            own = {label: [medians(results, f"{label}, k = {k}", dataset, score) for k in SIZES] for label in TOLD}
+            curves(panel, SIZES, own)
+            published = [[float(theirs[dataset, LABELS[f"{label}, k = {k}"]][score]) for k in SIZES] for label in TOLD]
+            curves(panel, SIZES, {f"_{label}": values for label, values in zip(TOLD, published, strict=True)}, **HOLLOW)
+            panel.axhline(medians(results, "paper", dataset, score), color="0.3", linestyle="--", label="Hide&Seek")
+            panel.set(title=f"{score.upper()} on {dataset}, %", xticks=SIZES, ylim=(-3, 103))
+    for panel in panels[1]:
+        panel.set_xlabel("k; hollow: the paper's")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False)
+    picture = path.with_name(f"{path.name}_curves.png")
+    figure.savefig(picture, dpi=150)
+    return [picture]
 
 
 EXPERIMENT = Experiment(
     about="SHAP, LIME and L2X told k = 3, 4 and 5 on Syn4 and Syn5",
     config=config,
-    published="fewer_k.csv",
+    published=FILE,
     labels=LABELS,
     figures=figures,
     explanation=EXPLANATION,

@@ -18,8 +18,25 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = "osD^vPX*"
 
 
-def boxplots(results: Results, scores: Sequence[str], path: Path, *, titles: Mapping[str, str] | None = None) -> Path:
-    """A box over the seeds for every method: a row of panels for each score, a column for each dataset."""
+def boxplots(
+    results: Results,
+    scores: Sequence[str],
+    path: Path,
+    *,
+    titles: Mapping[str, str] | None = None,
+    line: float | None = None,
+    **axes: Any,
+) -> Path:
+    """A box over the seeds for every method: a row of panels for each score, a column for each dataset.
+
+    Args:
+        results: What to draw.
+        scores: Which.
+        path: Where to.
+        titles: What the scores are called, below the panels; their names beside them if not given.
+        line: A value to compare with.
+        **axes: Settings of every panel, as ``xlim``.
+    """
     methods = list(dict.fromkeys(record["method"] for record in results))[::-1]
     datasets = list(dict.fromkeys(record["dataset"] for record in results))
     figure = Figure(
@@ -32,6 +49,9 @@ def boxplots(results: Results, scores: Sequence[str], path: Path, *, titles: Map
             panel.boxplot(values, orientation="horizontal", widths=0.6, flierprops={"markersize": 3})
             panel.set_yticks(range(1, len(methods) + 1), methods)
             panel.grid(axis="x", alpha=0.3)
+            panel.set(**axes)
+            if line is not None:
+                panel.axvline(line, color=COLOURS[0], linestyle="--", linewidth=1)
             if score == scores[0]:
                 panel.set_title(dataset)
         if titles is None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from experiments.correlated import RHOS, by_rho, correlated_datasets, draw_by_rho
+from experiments.correlated import RHOS, SCORES, by_rho, correlated_datasets, draw_by_rho
 from experiments.experiment import Experiment
 from experiments.figures import boxplots
 from experiments.synthetic import SEEDS, SHORT, datasets
@@ -42,7 +42,7 @@ def config(quick: bool = False) -> Config:
 
 def config_by_rho(quick: bool = False) -> Config:
     every = correlated_datasets((0.9,) if quick else RHOS, quick=quick)
-    return Config(methods(quick), every, name="knockoff-rho-quick" if quick else "knockoff-rho", seeds=1)
+    return Config(methods(quick), every, name="knockoff-rho-quick" if quick else "knockoff-rho", seeds=1, scores=SCORES)
 
 
 def figures(results: Results, path: Path) -> list[Path]:

@@ -22,9 +22,10 @@ from experiments.synthetic import NAMES, datasets, methods
 from hideseek.benchmark import Config, Results
 from hideseek.datasets import Dataset
 
+SCORES = ("tpr", "fdr", "f1", "auroc", "n_selected")
 BINS = np.linspace(0, 1, 41)
 GRID = np.linspace(0, 1, 201)
-WIDTH = 0.02
+WIDTH = 0.01
 """Of the kernel: fine enough to leave the peaks at 0 and 1 where they are."""
 
 SIDES = ((True, -1, COLOURS[0], "above: rows where it is relevant"), (False, 1, COLOURS[1], "below: where it is not"))
@@ -39,7 +40,7 @@ orange on the right is what was selected for nothing, mostly the features of the
 
 def config(quick: bool = False) -> Config:
     name = "masks-quick" if quick else "masks"
-    return Config(methods(labels=("paper",), quick=quick), datasets(quick=quick), name=name, seeds=1)
+    return Config(methods(labels=("paper",), quick=quick), datasets(quick=quick), name=name, seeds=1, scores=SCORES)
 
 
 def keep(model: Any, test: Dataset, explanation: Any) -> Mapping[str, Any]:

@@ -45,7 +45,9 @@ def config(quick: bool = False) -> Config:
         for penalty in QUICK if quick else PENALTIES:
             parameters = {**description.get("parameters", {}), "penalty": penalty}
             chosen[label(method, penalty)] = {"method": method, **description, "parameters": parameters}
-    return Config(chosen, datasets(quick=quick), name="lambda-quick" if quick else "lambda", seeds=1)
+    return Config(
+        chosen, datasets(quick=quick), name="lambda-quick" if quick else "lambda", seeds=1, scores=("auroc", "f1")
+    )
 
 
 def keep(model: Any, test: Dataset, explanation: Any) -> Mapping[str, Any]:

@@ -17,6 +17,9 @@ from hideseek.files import write_atomically
 POINTS = 3.0
 """A number within so many percentage points of the paper's counts as reproduced."""
 
+LONG = 30
+"""Lines of a table that are shown at once."""
+
 SCALES = {"auroc": 100.0, "accuracy": 100.0, "r2": 100.0}
 """What turns a score into percent, where it is a share."""
 
@@ -54,16 +57,21 @@ def section(name: str, whole: Experiment, folder: Path, *, quick: bool) -> str:
         compared = read(stored.with_name(f"{stored.name}.csv"))
         if one.published is not None:
             text.append(verdict(compared))
-        for file in [stored.with_name(f"{stored.name}.md"), *further(stored)]:
-            text.append(file.read_text())
+        text.append(folded(stored.with_name(f"{stored.name}.md").read_text(), "All numbers"))
+        for file in sorted(folder.glob(f"{stored.name}_*.md")):
+            text.append(folded(file.read_text(), file.stem))
+        for file in sorted(folder.glob(f"{stored.name}_*.png")):
+            text.append(f"![{file.stem}]({file.name if quick else f'{folder.name}/{file.name}'})\n")
     if whole.explanation:
         text.append(f"{whole.explanation.strip()}\n")
     return "\n".join(text)
 
 
-def further(stored: Path) -> list[Path]:
-    """The tables beside the comparison."""
-    return sorted(stored.parent.glob(f"{stored.name}_*.md"))
+def folded(table: str, title: str) -> str:
+    """A table as it is, or one that opens on a click if it is long."""
+    if table.count("\n") <= LONG:
+        return table
+    return f"<details><summary>{title}</summary>\n\n{table}\n</details>\n"
 
 
 def read(path: Path) -> Lines:

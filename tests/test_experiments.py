@@ -144,6 +144,7 @@ def test_an_experiment_with_parts_runs_compares_draws_and_reports(command, tmp_p
     report = Path(command("report", "--quick").strip()).read_text()
     assert "of 4 numbers; 20 are not run yet." in report
     assert "6 runs finished, 0 failed; seeds 0; hideseek" in report
+    assert "![annealing-curves-quick_losses](annealing-curves-quick_losses.png)" in report
     assert "## lambda" in report
     assert not (tmp_path / "results").exists()
 
