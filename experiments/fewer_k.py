@@ -18,7 +18,8 @@ from experiments.synthetic import SEEDS, datasets, methods
 from hideseek.benchmark import Config, Results
 
 PROBLEMS = {name: name for name in ("Syn4", "Syn5")}
-TOLD = ("shap", "lime", "l2x", "l2x-one-epoch")
+AS_PUBLISHED = ("shap", "lime", "l2x-one-epoch")
+TOLD = (*AS_PUBLISHED, "l2x")
 SIZES = (3, 4, 5)
 FILE = "fewer_k.csv"
 HOLLOW = {"linestyle": "", "markerfacecolor": "none", "markersize": 8}
@@ -54,8 +55,11 @@ def figures(results: Results, path: Path) -> list[Path]:
         for panel, dataset in zip(row, PROBLEMS, strict=True):
             own = {label: [medians(results, f"{label}, k = {k}", dataset, score) for k in SIZES] for label in TOLD}
             curves(panel, SIZES, own)
-            published = [[float(theirs[dataset, LABELS[f"{label}, k = {k}"]][score]) for k in SIZES] for label in TOLD]
-            curves(panel, SIZES, {f"_{label}": values for label, values in zip(TOLD, published, strict=True)}, **HOLLOW)
+            published = {
+                f"_{label}": [float(theirs[dataset, LABELS[f"{label}, k = {k}"]][score]) for k in SIZES]
+                for label in AS_PUBLISHED
+            }
+            curves(panel, SIZES, published, **HOLLOW)
             panel.axhline(medians(results, "paper", dataset, score), color="0.3", linestyle="--", label="Hide&Seek")
             panel.set(title=f"{score.upper()} on {dataset}, %", xticks=SIZES, ylim=(-3, 103))
     for panel in panels[1]:

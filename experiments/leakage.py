@@ -5,10 +5,9 @@ switch among them, and predicts from their values. The leaking pair hides the sw
 its predictor takes a hidden switch for a sign of that cell. Both pairs are written down here, nothing is trained; the
 true probabilities are known, so that the divergence is exact for every row and only rows are drawn.
 
-Three facts follow. Where hidden values are zero, the leaking pair has the lower loss, by the price of the switch times
-the probability of the cell. It misses the switch as often as the cell is met, and that cell may be the largest. Where
-hidden values are drawn from their columns, there is no such sign, and the leaking pair loses: with the predictor of the
-proof, and also with the best predictor that there is for its selector.
+Where hidden values are zero, the leaking pair has the lower loss, by the price of the switch times the probability of
+the cell. It misses the switch as often as the cell is met, and that may be the largest. Where hidden values are drawn
+from their columns there is no such sign, and it loses, even with the best predictor that there is for its selector.
 """
 
 from __future__ import annotations
@@ -29,8 +28,7 @@ from hideseek.engine.recipe import PRICE_PER_FEATURE
 from hideseek.metrics import switch_accuracy
 
 Floats = NDArray[np.float64]
-Predictor = Callable[[Floats], Floats]
-"""From what is shown of each row to the probability of label one. Shape: ``(rows, features) -> (rows,)``."""
+Predictor = Callable[[Floats], Floats]  # from what is shown of each row to the probability of label one
 
 ABLATED = 0.0
 """The proof's asterisk: a column with a density has this value in no row, so that it says that the value is hidden."""
@@ -54,14 +52,9 @@ class SwitchProblem:
     cell_of: Callable[[Floats], NDArray[np.intp]]
     truth: Predictor
 
-    @property
-    def X(self) -> Floats:  # noqa: N802
-        """The rows."""
-        return np.asarray(self.data.X, dtype=np.float64)
-
     def cell_probabilities(self) -> Floats:
         """How often each cell is met."""
-        return np.bincount(self.cell_of(self.X[:, self.switch]), minlength=len(self.cells)) / len(self.X)
+        return np.bincount(self.cell_of(self.data.X[:, self.switch]), minlength=len(self.cells)) / len(self.data.X)
 
     def truth_in(self, cell: int, z: Floats) -> Floats:
         """P(Y = 1) of rows whose switch is known to lie in a cell, whatever z says of it."""
@@ -73,7 +66,7 @@ class SwitchProblem:
 def leaking_selector(problem: SwitchProblem, cell: int) -> NDArray[np.bool_]:
     """S' of the proof: the relevant features, without the switch where it lies in the cell."""
     selected = np.array(problem.data.relevant)
-    selected[problem.cell_of(problem.X[:, problem.switch]) == cell, problem.switch] = False
+    selected[problem.cell_of(problem.data.X[:, problem.switch]) == cell, problem.switch] = False
     return selected
 
 
@@ -108,26 +101,22 @@ def proxy_loss(
 ) -> float:
     """The mean divergence of the prediction from the truth, and the price of what is selected (the proof's l_Z).
 
-    Args:
-        problem: Whose rows.
-        selected: Shape: ``(rows, features)``.
-        predictor: Sees x where selected, and elsewhere ``hidden``.
-        hidden: ``ABLATED``, or a draw of x_hat. Shape: ``(rows, features)``.
-        price: Of one feature of one row.
+    The predictor sees x where it is selected, and elsewhere ``hidden``: ``ABLATED``, or a draw of x_hat.
     """
-    true, predicted = problem.truth(problem.X), predictor(np.where(selected, problem.X, hidden))
+    X = problem.data.X
+    true, predicted = problem.truth(X), predictor(np.where(selected, X, hidden))
     divergence = rel_entr(true, predicted) + rel_entr(1 - true, 1 - predicted)
     return float(divergence.mean() + price * selected.sum(axis=1).mean())
 
 
 def facts(problem: SwitchProblem, price: float = PRICE_PER_FEATURE, random_state: int = 0) -> dict[str, Any]:
     """The losses of both pairs under both replacements, and how often the leaking one misses the switch."""
-    X, cells = problem.X, problem.cell_probabilities()
+    X, cells = problem.data.X, problem.cell_probabilities()
     cell = int(cells.argmax())
     honest, leaking = np.array(problem.data.relevant), leaking_selector(problem, cell)
+    pair, best = leaking_predictor(problem, cell), best_predictor_of_marginals(problem, cell)
     rows = np.random.default_rng(random_state).integers(len(X), size=X.shape)
     x_hat = np.take_along_axis(X, rows, axis=0)
-    pair, best = leaking_predictor(problem, cell), best_predictor_of_marginals(problem, cell)
     return {
         "problem": problem.data.name,
         "zeros: honest": proxy_loss(problem, honest, problem.truth, ABLATED, price),

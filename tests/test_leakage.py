@@ -26,7 +26,7 @@ def problem(request, leakage):
 
 
 def test_the_truth_needs_no_more_than_the_relevant_features(problem):
-    shown = np.where(problem.data.relevant, problem.X, 0.0)
+    shown = np.where(problem.data.relevant, problem.data.X, 0.0)
     np.testing.assert_array_equal(problem.truth(shown), problem.data.probability)
 
 
@@ -75,8 +75,8 @@ def test_no_other_predictor_does_better_under_draws(leakage):
     problem = leakage.ice_cream(100_000)
     cell = int(problem.cell_probabilities().argmax())
     selected = leakage.leaking_selector(problem, cell)
-    rows = np.random.default_rng(1).integers(len(problem.X), size=problem.X.shape)
-    z = np.where(selected, problem.X, np.take_along_axis(problem.X, rows, axis=0))
+    rows = np.random.default_rng(1).integers(len(problem.data.X), size=problem.data.X.shape)
+    z = np.where(selected, problem.data.X, np.take_along_axis(problem.data.X, rows, axis=0))
     predicted = leakage.best_predictor_of_marginals(problem, cell)(z)
     warm = z[:, 0] >= 25
     for seen in (warm, ~warm):
