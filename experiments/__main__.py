@@ -8,7 +8,7 @@ from pathlib import Path
 
 from experiments.experiment import Experiment
 from experiments.report import write_report
-from hideseek.errors import HideSeekError
+from hideseek.errors import HideSeekError, InputError
 
 NAMES = ("synthetic", "switch", "correlated", "knockoff", "masks", "annealing", "lambda", "fewer-k")
 """Each is a module beside this one with an ``EXPERIMENT``; to add one, add its name."""
@@ -39,7 +39,12 @@ def do(verb: str, name: str, arguments: argparse.Namespace) -> None:
     if verb == "list":
         print(f"{name:14}{whole.about}")
         return
-    for one in (whole, *whole.parts):
+    parts = (whole, *whole.parts)
+    known = [label for one in parts for label in one.config(quick).methods]
+    unknown = [label for label in getattr(arguments, "methods", ()) if label not in known]
+    if unknown:
+        raise InputError(f"{name} has no method {', '.join(unknown)}; it has {', '.join(known)}")
+    for one in parts:
         do_part(verb, one, quick, arguments)
 
 
@@ -48,8 +53,7 @@ def do_part(verb: str, one: Experiment, quick: bool, arguments: argparse.Namespa
     name = config.name.removesuffix("-quick")
     if verb == "run":
         methods = [label for label in arguments.methods if label in config.methods]
-        if arguments.methods and not methods:
-            print(f"{name}: none of {', '.join(arguments.methods)}; there are {', '.join(config.methods)}")
+        if arguments.methods and not methods:  # they are of another part
             return
         results = one.run(
             quick=quick,

@@ -155,7 +155,10 @@ def test_masks_are_kept_and_drawn(command):
 
 
 def test_no_method_of_that_name(command):
-    assert command("run", "masks", "--quick", "--methods", "lasso") == "masks: none of lasso; there are paper\n"
+    from hideseek import InputError
+
+    with pytest.raises(InputError, match="masks has no method lasso; it has paper"):
+        command("run", "masks", "--quick", "--methods", "lasso", "paper")
 
 
 def test_seeds_beyond_the_configuration_are_seen_too(command):
