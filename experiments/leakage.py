@@ -29,7 +29,6 @@ from hideseek.metrics import switch_accuracy
 
 Floats = NDArray[np.float64]
 Predictor = Callable[[Floats], Floats]  # from what is shown of each row to the probability of label one
-
 ABLATED = 0.0
 """The proof's asterisk: a column with a density has this value in no row, so that it says that the value is hidden."""
 
