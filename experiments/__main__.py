@@ -7,19 +7,26 @@ from importlib import import_module
 from pathlib import Path
 
 from experiments.experiment import Experiment
-from hideseek.errors import HideSeekError
+from experiments.report import write_report
+from hideseek.errors import HideSeekError, InputError
 
-NAMES = ("synthetic",)
+NAMES = ("synthetic", "switch", "correlated", "knockoff", "masks", "annealing", "lambda", "fewer-k")
 """Each is a module beside this one with an ``EXPERIMENT``; to add one, add its name."""
+
+MODULES = {"lambda": "penalty", "fewer-k": "fewer_k"}
+"""Where the name is no name of a module."""
 
 
 def experiment(name: str) -> Experiment:
-    found: Experiment = import_module(f"experiments.{name}").EXPERIMENT
+    found: Experiment = import_module(f"experiments.{MODULES.get(name, name)}").EXPERIMENT
     return found
 
 
 def main() -> None:
     arguments = parser().parse_args()
+    if arguments.command == "report":
+        print(shown(write_report({name: experiment(name) for name in NAMES}, quick=arguments.quick)))
+        return
     chosen = NAMES if arguments.command in ("list", "all") else (arguments.name,)
     verbs = ("run", "compare", "figures") if arguments.command == "all" else (arguments.command,)
     for name in chosen:
@@ -28,14 +35,30 @@ def main() -> None:
 
 
 def do(verb: str, name: str, arguments: argparse.Namespace) -> None:
-    one, quick = experiment(name), getattr(arguments, "quick", False)
+    whole, quick = experiment(name), getattr(arguments, "quick", False)
     if verb == "list":
-        print(f"{name:14}{one.about}")
-    elif verb == "run":
+        print(f"{name:14}{whole.about}")
+        return
+    parts = (whole, *whole.parts)
+    known = [label for one in parts for label in one.config(quick).methods]
+    unknown = [label for label in getattr(arguments, "methods", ()) if label not in known]
+    if unknown:
+        raise InputError(f"{name} has no method {', '.join(unknown)}; it has {', '.join(known)}")
+    for one in parts:
+        do_part(verb, one, quick, arguments)
+
+
+def do_part(verb: str, one: Experiment, quick: bool, arguments: argparse.Namespace) -> None:
+    config = one.config(quick)
+    name = config.name.removesuffix("-quick")
+    if verb == "run":
+        methods = [label for label in arguments.methods if label in config.methods]
+        if arguments.methods and not methods:  # they are of another part
+            return
         results = one.run(
             quick=quick,
             seeds=arguments.seeds,
-            methods=arguments.methods,
+            methods=methods,
             device=arguments.device,
             backend=arguments.backend,
             n_jobs=arguments.jobs,
@@ -47,7 +70,11 @@ def do(verb: str, name: str, arguments: argparse.Namespace) -> None:
         print(one.compare(quick=quick))
     else:
         for path in one.draw(quick=quick):
-            print(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+            print(shown(path))
+
+
+def shown(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def parser() -> argparse.ArgumentParser:
@@ -59,10 +86,11 @@ def parser() -> argparse.ArgumentParser:
         "compare": "the paper's numbers beside ours, printed and written to results/",
         "figures": "draw what the paper draws",
         "all": "run, compare and figures, of every experiment",
+        "report": "RESULTS.md, from what compare has written of every experiment",
     }
     for verb, text in helps.items():
         command = commands.add_parser(verb, help=text)
-        if verb != "all":
+        if verb not in ("all", "report"):
             command.add_argument("name", choices=NAMES)
         command.add_argument("--quick", action="store_true", help="a small version, to see whether everything works")
         if verb in ("run", "all"):

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import nan
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from hideseek.benchmark import Config, Results, load_results, run
+from hideseek.benchmark._layout import Table
+from hideseek.benchmark._store import Store
 from hideseek.files import write_atomically
 
 HERE = Path(__file__).parent
@@ -25,6 +29,11 @@ class Experiment:
         labels: From the label of a method here to its name in that file.
         figures: Draws the results into files whose names begin with the given path, and gives the files.
         keep: What to store of every job besides its scores.
+        view: What stands beside the published numbers, where that is not job by job: means over datasets.
+        average: What stands for our seeds there, "median" or "mean".
+        tables: Further tables by name, printed and written beside the comparison.
+        parts: What belongs to it and is run with other datasets or seeds.
+        explanation: Where ours differ from the paper's and why, for the report.
     """
 
     about: str
@@ -33,6 +42,11 @@ class Experiment:
     labels: Mapping[str, str] = field(default_factory=dict)
     figures: Callable[[Results, Path], list[Path]] | None = None
     keep: Callable[..., Mapping[str, Any]] | None = None
+    view: Callable[[Results], Results] = lambda results: results
+    average: str = "median"
+    tables: Callable[[Results], Mapping[str, Table]] | None = None
+    parts: tuple[Experiment, ...] = ()
+    explanation: str = ""
 
     def run(self, *, quick: bool = False, seeds: int | None = None, methods: Sequence[str] = (), **how: Any) -> Results:
         """Do what is not done yet, of all methods and seeds or of some."""
@@ -44,20 +58,29 @@ class Experiment:
         return run(config, RUNS, keep=self.keep, **how)
 
     def results(self, *, quick: bool = False) -> Results:
-        """What is done so far."""
+        """What is done so far, with the configuration's seeds and those of the last run."""
         config = self.config(quick)
-        return load_results(RUNS / config.name, config)
+        folder = RUNS / config.name
+        if (folder / "run.json").exists():
+            seeds = (*config.seeds, *Store(folder).read_plan()["config"]["seeds"])
+            config = replace(config, seeds=sorted(set(seeds)))
+        return load_results(folder, config)
 
     def compare(self, *, quick: bool = False) -> str:
         """The paper's numbers beside ours, as text; and in files, with every job in another."""
         results, path = self.results(quick=quick), self._path(quick)
         results.to_csv(f"{path}_runs.csv")
-        table = (
-            results.summary() if self.published is None else results.compare(PUBLISHED / self.published, self.labels)
-        )
-        table.to_csv(f"{path}.csv")
-        write_atomically(f"{path}.md", table.to_markdown().encode())
-        return f"{table}\n\n{results}"
+        seen = self.view(results)
+        table = seen.summary()
+        if self.published is not None:
+            table = seen.compare(PUBLISHED / self.published, self.labels or None, average=self.average)
+        tables = {path.name: table}
+        for name, further in (self.tables(results) if self.tables is not None else {}).items():
+            tables[f"{path.name}_{name}"] = further
+        for name, each in tables.items():
+            each.to_csv(path.with_name(f"{name}.csv"))
+            write_atomically(path.with_name(f"{name}.md"), each.to_markdown().encode())
+        return "\n\n".join([*map(str, tables.values()), str(results)])
 
     def draw(self, *, quick: bool = False) -> list[Path]:
         """The figures, as files."""
@@ -68,3 +91,9 @@ class Experiment:
         folder = RUNS if quick else RESULTS
         folder.mkdir(parents=True, exist_ok=True)
         return folder / self.config(quick).name
+
+
+def medians(results: Results, method: str, dataset: str, score: str) -> float:
+    """The median over seeds, or not a number where there is none; for figures."""
+    values = list(results.values(method, dataset, score).values())
+    return median(values) if values else nan

@@ -1,67 +1,76 @@
-"""Replacement from marginals and from knockoffs, beside the paper's table: `python -m experiments.knockoff run|report`.
+"""Hidden values from their own columns against hidden values from knockoffs, beside the paper's table and over rho.
 
-The paper's recipe on Syn1-6; run s learns from rows drawn with seed s and is scored on those of seed s + 1.
+The paper's recipe. Its knockoffs are deep ones; Gaussian knockoffs, in closed form, stand beside them.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-import numpy as np
-
-from experiments.experiment import HERE
-from experiments.synthetic import NAMES
-from hideseek import HideSeekClassifier, __version__
-from hideseek.benchmark._origin import commit
-from hideseek.datasets import make_syn
+from experiments.correlated import RHOS, SCORES, by_rho, correlated_datasets, draw_by_rho
+from experiments.experiment import Experiment
+from experiments.figures import boxplots
+from experiments.synthetic import SEEDS, SHORT, datasets
+from hideseek.benchmark import Config, Results
+from hideseek.benchmark._layout import Table
 from hideseek.engine.replacement import REPLACEMENTS
-from hideseek.metrics import selection_scores
 
-STORED = HERE / "results" / "knockoff.csv"
-FIELDS = ["dataset", "replacement", "seed", "tpr", "fdr", "f1", "version", "commit"]
+LABELS = {"marginal": "marginal", "gaussian_knockoff": "knockoff", "deep_knockoff": "knockoff"}
 
-
-def run(name: str, replacement: str, seed: int) -> dict[str, object]:
-    train, test = make_syn(name, random_state=seed), make_syn(name, random_state=seed + 1)
-    model = HideSeekClassifier("paper", replacement=replacement, random_state=seed).fit(train.X, train.y)
-    scores = selection_scores(model.select(test.X), test.relevant)
-    values = [name, replacement, seed, *(round(score, 2) for score in scores), __version__, commit()]
-    return dict(zip(FIELDS, values, strict=True))
+EXPLANATION = """
+Deep knockoffs find less on Syn1, Syn3 and Syn5 than the paper says. A knockoff that is correlated with its column at
+the published target of 0.5 still tells half of what it hides, so hiding is cheaper. Trained towards a correlation of 0,
+two seeds, it finds as much as the paper's; so does the Gaussian knockoff, which is independent of its column where the
+columns are independent. The published knockoffs must have been nearer to that than to 0.5.
+"""
 
 
-def report() -> None:
-    with open(STORED, newline="") as file:
-        rows = list(csv.DictReader(file))
-    with open(HERE / "published" / "knockoff_vs_marginal.csv", newline="") as file:
-        paper = {(row["dataset"], row["sampling"]): f"{row['tpr']:>3}/{row['fdr']}" for row in csv.DictReader(file)}
-    seeds = len({row["seed"] for row in rows})
-    print(f"Median TPR/FDR of {seeds} seeds, in percent; the paper's in brackets")
-    print("      " + "".join(f"{replacement:>26}" for replacement in REPLACEMENTS))
-    for name in NAMES:
-        line = f"{name:6}"
-        for replacement in REPLACEMENTS:
-            own = [row for row in rows if (row["dataset"], row["replacement"]) == (name, replacement)]
-            tpr, fdr = (np.median([float(row[field]) for row in own]) for field in ("tpr", "fdr"))
-            published = paper[name, "marginal" if replacement == "marginal" else "knockoff"]
-            line += f"{tpr:14.1f}/{fdr:4.1f} ({published})"
-        print(line)
+def methods(quick: bool) -> dict[str, Any]:
+    short = SHORT["paper"] if quick else {}
+    return {
+        replacement: {"method": "hideseek", "parameters": {"preset": "paper", "replacement": replacement, **short}}
+        for replacement in REPLACEMENTS
+    }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("command", choices=["run", "report"])
-    parser.add_argument("--seeds", type=int, default=5, help="seeds 0 to N - 1")
-    arguments = parser.parse_args()
-    if arguments.command == "run":
-        jobs = [(name, how, seed) for name in NAMES for how in REPLACEMENTS for seed in range(arguments.seeds)]
-        results = [run(*job) for job in jobs]
-        with open(STORED, "w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS)
-            writer.writeheader()
-            writer.writerows(results)
-    report()
+def config(quick: bool = False) -> Config:
+    name = "knockoff-quick" if quick else "knockoff"
+    return Config(methods(quick), datasets(quick=quick), name=name, seeds=1 if quick else SEEDS)
 
 
-if __name__ == "__main__":
-    main()
+def config_by_rho(quick: bool = False) -> Config:
+    every = correlated_datasets((0.9,) if quick else RHOS, quick=quick)
+    return Config(methods(quick), every, name="knockoff-rho-quick" if quick else "knockoff-rho", seeds=1, scores=SCORES)
+
+
+def figures(results: Results, path: Path) -> list[Path]:
+    return [boxplots(results, ["tpr", "fdr", "f1"], path.with_name(f"{path.name}_boxplots.png"))]
+
+
+def figures_by_rho(results: Results, path: Path) -> list[Path]:
+    return [draw_by_rho(by_rho(results), path.with_name(f"{path.name}_curves.png"))]
+
+
+def tables(results: Results) -> Mapping[str, Table]:
+    return {"f1": results.summary("f1", "switch")}
+
+
+BY_RHO = Experiment(
+    about="Replacement from marginals and from knockoffs, rho 0 to 0.9",
+    config=config_by_rho,
+    figures=figures_by_rho,
+    view=by_rho,
+)
+
+EXPERIMENT = Experiment(
+    about="Replacement from marginals and from knockoffs on Syn1-6, and over rho",
+    config=config,
+    published="knockoff_vs_marginal.csv",
+    labels=LABELS,
+    figures=figures,
+    tables=tables,
+    parts=(BY_RHO,),
+    explanation=EXPLANATION,
+)

@@ -7,6 +7,7 @@ seeds and leaves out 15; here all of 0 to 20 count, and the worst seed stands be
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ K = {"Syn1": 2, "Syn2": 4, "Syn3": 4, "Syn4": 5, "Syn5": 5, "Syn6": 5}
 """The largest number of truly relevant features, for methods that must be told."""
 
 NAMES = list(K)
+PROBLEMS = {name: name for name in NAMES}
+"""From the label of a dataset to the problem that it is drawn from."""
+
 SEEDS = 21
 
 LABELS = {
@@ -30,10 +34,10 @@ SHORT: dict[str, dict[str, Any]] = {
     "paper": {"steps": 50},
     "balanced": {"steps": 50},
     "fast": {"steps": 50},
-    "invase": {"iterations": 50},
-    "invase-": {"iterations": 50},
-    "realx": {"epochs": 20},
-    "l2x": {"steps": 50},
+    "invase": {"iterations": 20, "batch_size": 100},
+    "invase-": {"iterations": 20, "batch_size": 100},
+    "realx": {"epochs": 5},
+    "l2x": {"steps": 20, "batch_size": 100},
     "shap": {"rounds": 10},
     "lime": {"num_samples": 200, "epochs": 50},
     "forest": {"n_estimators": 10},
@@ -46,12 +50,20 @@ def activation(name: str) -> str:
     return "relu" if name in ("Syn1", "Syn2") else "selu"
 
 
-def methods() -> dict[str, dict[str, Any]]:
-    """The methods as published, and beside them our presets, INVASE without its baseline, and L2X trained longer."""
-    activations = {name: {"activation": activation(name)} for name in NAMES}
-    told_k = {name: {"k": k} for name, k in K.items()}
-    told_both = {name: {**activations[name], **told_k[name]} for name in NAMES}
-    return {
+def methods(
+    problems: Mapping[str, str] = PROBLEMS, labels: Sequence[str] = tuple(LABELS), *, quick: bool = False
+) -> dict[str, dict[str, Any]]:
+    """The methods as published, and beside them our presets, INVASE without its baseline, and L2X trained longer.
+
+    Args:
+        problems: From the label of a dataset to the name of its problem, which says the activation and k.
+        labels: Which methods.
+        quick: With so little training that only the plumbing is tried.
+    """
+    activations = {label: {"activation": activation(name)} for label, name in problems.items()}
+    told_k = {label: {"k": K[name]} for label, name in problems.items()}
+    told_both = {label: {**activations[label], **told_k[label]} for label in problems}
+    every: dict[str, dict[str, Any]] = {
         "paper": {"method": "hideseek", "parameters": {"preset": "paper"}},
         "balanced": {"method": "hideseek", "parameters": {"preset": "balanced"}},
         "fast": {"method": "hideseek", "parameters": {"preset": "fast"}},
@@ -61,22 +73,28 @@ def methods() -> dict[str, dict[str, Any]]:
         "l2x": {"by_dataset": told_both},
         "l2x-one-epoch": {"method": "l2x", "parameters": {"steps": 10}, "by_dataset": told_both},
         "shap": {"by_dataset": told_k},
-        "lime": {"by_dataset": told_k, "rows": 100},
+        "lime": {"by_dataset": told_k, "rows": 5 if quick else 100},
         "forest": {"by_dataset": told_k},
         "lasso": {"by_dataset": told_k},
+    }
+    chosen = {label: every[label] for label in labels}
+    for label in chosen.keys() & SHORT.keys() if quick else ():
+        chosen[label]["parameters"] = {**chosen[label].get("parameters", {}), **SHORT[label]}
+    return chosen
+
+
+def datasets(problems: Mapping[str, str] = PROBLEMS, *, quick: bool = False, **parameters: Any) -> dict[str, Any]:
+    """Syn problems by label, drawn with these parameters; small ones for a quick look."""
+    if quick:
+        parameters = {"n_samples": 500, **parameters}
+    return {
+        label: {"maker": "make_syn", "parameters": {"name": name, **parameters}} for label, name in problems.items()
     }
 
 
 def config(quick: bool = False) -> Config:
-    chosen = methods()
-    if quick:
-        for label, parameters in SHORT.items():
-            chosen[label]["parameters"] = {**chosen[label].get("parameters", {}), **parameters}
-        chosen["lime"]["rows"] = 5
-    size = {"n_samples": 500} if quick else {}
-    datasets = {name: {"maker": "make_syn", "parameters": {"name": name, **size}} for name in NAMES}
     name = "synthetic-quick" if quick else "synthetic"
-    return Config(chosen, datasets, name=name, seeds=2 if quick else SEEDS)
+    return Config(methods(quick=quick), datasets(quick=quick), name=name, seeds=2 if quick else SEEDS)
 
 
 def figures(results: Results, path: Path) -> list[Path]:

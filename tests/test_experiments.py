@@ -28,7 +28,9 @@ def command(tmp_path, monkeypatch, capsys):
 
 
 def test_every_experiment_is_listed(command):
-    assert re.match(r"synthetic +8 methods on Syn1-6", command("list"))
+    listed = command("list")
+    assert re.match(r"synthetic +8 methods on Syn1-6", listed)
+    assert re.search(r"^fewer-k +SHAP, LIME and L2X told k = 3, 4 and 5", listed, re.MULTILINE)
 
 
 def test_a_quick_run_is_compared_and_drawn(command, tmp_path):
@@ -71,3 +73,125 @@ def test_settings_are_those_published(command):
     assert methods["invase"].parameters_on("Syn2") == {"activation": "relu"}
     assert methods["invase-"].parameters_on("Syn6") == {"baseline": False, "activation": "selu"}
     assert methods["lime"].rows == 100
+
+
+def published_of(one):
+    from experiments.experiment import PUBLISHED
+
+    with open(PUBLISHED / one.published, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("name", ["switch", "knockoff", "fewer-k"])
+def test_published_numbers_are_of_methods_and_datasets_that_are_run(command, name):
+    from experiments.__main__ import experiment
+
+    one = experiment(name)
+    config, rows = one.config(False), published_of(one)
+    assert len(config.seeds) == 21
+    assert one.labels.keys() <= config.methods.keys()
+    assert {row["method"] for row in rows} == set(one.labels.values())
+    assert {row["dataset"] for row in rows} == set(config.datasets)
+
+
+def test_published_numbers_of_means_are_of_groups_that_are_run(command):
+    from experiments import annealing, correlated
+
+    rhos = published_of(correlated.EXPERIMENT)
+    assert {row["dataset"] for row in rhos} == {correlated.group(rho) for rho in correlated.RHOS}
+    assert {row["method"] for row in rhos} == set(correlated.EXPERIMENT.labels.values())
+    labels = [row["method"] for row in published_of(annealing.EXPERIMENT)]
+    assert labels == list(annealing.config().methods)
+    assert (annealing.EXPERIMENT.average, len(annealing.config().seeds)) == ("mean", 21)
+
+
+def test_settings_of_the_other_experiments(command):
+    from experiments import annealing, correlated, fewer_k, knockoff, penalty
+
+    assert fewer_k.config().methods["lime, k = 4"].parameters_on("Syn4") == {"k": 4}
+    assert fewer_k.config().methods["l2x-one-epoch, k = 3"].parameters_on("Syn5") == {
+        "steps": 10,
+        "activation": "selu",
+        "k": 3,
+    }
+    far = correlated.config()
+    assert far.datasets["Syn2, rho 0.9"].parameters == {"name": "Syn2", "rho": 0.9}
+    assert far.methods["invase"].parameters_on("Syn2, rho 0.9") == {"activation": "relu"}
+    assert knockoff.config().methods["deep_knockoff"].parameters == {"preset": "paper", "replacement": "deep_knockoff"}
+    curve = annealing.config_of_curves().methods["q = 0, lambda = 0.3"].parameters
+    assert curve == {"preset": "paper", "anneal_power": 0, "penalty": 0.3, "validation_fraction": 0.1}
+    assert penalty.config().methods["realx, lambda = 0.15"].parameters_on("Syn1") == {
+        "penalty": 0.15,
+        "activation": "relu",
+    }
+    assert {method: usual in penalty.PENALTIES for method, (_, usual) in penalty.METHODS.items()} == dict.fromkeys(
+        penalty.METHODS, True
+    )
+
+
+def test_an_experiment_with_parts_runs_compares_draws_and_reports(command, tmp_path):
+    said = command("run", "annealing", "--quick", "--methods", "q = 1", "q = 2, lambda = 0.3")
+    assert said.splitlines() == [
+        "annealing: Results(6 jobs: 6 finished, 0 failed, 0 missing)",
+        "annealing-curves: Results(1 jobs: 1 finished, 0 failed, 0 missing)",
+    ]
+    command("compare", "annealing", "--quick")
+    with open(tmp_path / "runs" / "annealing-quick.csv", newline="") as file:
+        line = next(line for line in csv.DictReader(file) if line["method"] == "q = 1")
+    assert (line["dataset"], line["score"], line["n_seeds"]) == ("Syn1-6", "tpr", "1")
+    for path in command("figures", "annealing", "--quick").split():
+        assert Path(path).read_bytes().startswith(b"\x89PNG")
+    report = Path(command("report", "--quick").strip()).read_text()
+    assert "of 4 numbers; 20 are not run yet." in report
+    assert "6 runs finished, 0 failed; seeds 0; hideseek" in report
+    assert "![annealing-curves-quick_losses](annealing-curves-quick_losses.png)" in report
+    assert "## lambda" in report
+    assert not (tmp_path / "results").exists()
+
+
+def test_masks_are_kept_and_drawn(command):
+    command("run", "masks", "--quick")
+    assert Path(command("figures", "masks", "--quick").strip()).read_bytes().startswith(b"\x89PNG")
+
+
+def test_no_method_of_that_name(command):
+    from hideseek import InputError
+
+    with pytest.raises(InputError, match="masks has no method lasso; it has paper"):
+        command("run", "masks", "--quick", "--methods", "lasso", "paper")
+
+
+def test_seeds_beyond_the_configuration_are_seen_too(command):
+    from experiments.masks import EXPERIMENT
+
+    command("run", "masks", "--quick", "--seeds", "2")
+    assert {record["seed"] for record in EXPERIMENT.results(quick=True)} == {0, 1}
+
+
+def test_a_density_is_one_in_all_and_does_not_leave_the_ends(command):
+    import numpy as np
+
+    from experiments.masks import GRID, density
+
+    for values in ([0.0] * 50, [1.0, 0.5, 0.2], np.linspace(0, 1, 999)):
+        heights = density(values)
+        assert np.trapezoid(heights, GRID) == pytest.approx(1, abs=0.01)
+    assert density(np.linspace(0, 1, 9999)) == pytest.approx(1, abs=0.02)  # flat up to the ends
+
+
+def test_the_verdict_counts_shares_in_points(command):
+    from experiments.report import ranges, verdict
+
+    columns = ("method", "dataset", "score", "published", "ours", "difference")
+    lines = [
+        dict(zip(columns, line, strict=True))
+        for line in [
+            ("a", "Syn1", "tpr", "90", "92.9", "2.9"),
+            ("a", "Syn1", "auroc", "0.8", "0.76", "-0.04"),
+            ("b", "Syn1", "tpr", "90", "", ""),
+        ]
+    ]
+    said = verdict(lines)
+    assert "Reproduced: 1 of 2 numbers; 1 are not run yet." in said
+    assert "- a: Syn1 auroc 0.76 (paper 0.8)\n" in said
+    assert ranges([5, 0, 1, 2, 7, 8]) == "0-2, 5, 7-8"

@@ -129,3 +129,25 @@ def test_csv_and_markdown(results, tmp_path):
     assert r"no \| luck" in results.table().to_markdown()
     printed = str(results.summary("tpr")).splitlines()[1]
     assert " ".join(printed.split()) == "ours Syn1 tpr 97 90 0 95 90 98 3 0"
+
+
+def test_pooled_takes_the_mean_over_datasets_where_all_are_there():
+    nearly = [record("a", "Syn1", 0, tpr=90.0), record("a", "Syn2", 0, tpr=80.0, switch=50.0)]
+    failed = [record("b", "Syn1", 0, tpr=90.0), record("b", "Syn2", 0, "failed")]
+    waiting = [record("c", "Syn1", 0, tpr=90.0)]
+    means = Results([*nearly, *failed, *waiting]).pooled({"both": ["Syn1", "Syn2"]})
+    assert [(line["method"], line["dataset"], line["status"]) for line in means] == [
+        ("a", "both", "finished"),
+        ("b", "both", "failed"),
+    ]
+    assert means.values("a", "both", "tpr") == {0: 85.0}
+    assert means.values("a", "both", "switch") == {0: 50.0}
+    assert means.values("b", "both", "tpr") == {}
+
+
+def test_compare_with_means_and_with_cells_that_are_empty(results):
+    published = [{"method": "ours", "dataset": "Syn1", "tpr": "96", "fdr": ""}]
+    (line,) = results.compare(published, average="mean")
+    assert (line["score"], line["ours"], line["difference"]) == ("tpr", 95, -1)
+    with pytest.raises(InputError, match="average"):
+        results.compare(published, average="mode")

@@ -14,8 +14,9 @@ from hideseek.benchmark._jobs import jobs_of
 from hideseek.benchmark._layout import Table
 from hideseek.benchmark._scores import SCORES
 from hideseek.benchmark._store import Plan, Record, Store, plan_of
-from hideseek.benchmark._summary import Published, compared, summed_up, values_of, versus
+from hideseek.benchmark._summary import Published, compared, pooled, summed_up, values_of, versus
 from hideseek.frames import FrameLibrary
+from hideseek.validation import check_parameters, choice
 
 __all__ = ["Results", "load_results", "results_of"]
 
@@ -120,18 +121,31 @@ class Results:
         """
         return summed_up(self._records, scores or self.scores)
 
-    def compare(self, published: Published, labels: Mapping[str, str] | None = None) -> Table:
-        """Medians beside published numbers.
+    def pooled(self, groups: Mapping[str, Sequence[str]]) -> Results:
+        """Means over datasets, of every method and seed: from the label of a group to the datasets in it.
+
+        A group of which a job is missing is left out, one of which a job failed counts as failed; a score is averaged
+        over the datasets that have it.
+        """
+        return Results(pooled(self._records, groups), scores=self.scores)
+
+    def compare(
+        self, published: Published, labels: Mapping[str, str] | None = None, *, average: str = "median"
+    ) -> Table:
+        """Ours beside published numbers.
 
         Args:
-            published: A CSV file, or lines as mappings, with ``method``, ``dataset`` and a column for each score.
+            published: A CSV file, or lines as mappings, with ``method``, ``dataset`` and a column for each score; an
+                empty cell is a number that was not published.
             labels: From a method's label here to its name there, where they differ; several may have the same.
+            average: What stands for our seeds, "median" or "mean".
 
         Returns:
-            By method, dataset and score: the published number, our median, the difference, the worst seed, how many
+            By method, dataset and score: the published number, our average, the difference, the worst seed, how many
             seeds there were and how many failed. What has no results yet has a line without them.
         """
-        return compared(self._records, published, labels)
+        check_parameters("compare", {"average": average}, {"average": choice("median", "mean")})
+        return compared(self._records, published, labels, average)
 
     def versus(self, first: str, second: str, score: str = "f1") -> Table:
         """Two methods, seed by seed, on every dataset: see ``hideseek.metrics.compare_seeds``."""

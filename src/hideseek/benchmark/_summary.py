@@ -15,7 +15,7 @@ from hideseek.benchmark._store import Record
 from hideseek.errors import InputError
 from hideseek.metrics import compare_seeds, summarize_seeds
 
-__all__ = ["Published", "compared", "summed_up", "values_of", "versus"]
+__all__ = ["Published", "compared", "pooled", "summed_up", "values_of", "versus"]
 
 Published = str | os.PathLike[str] | Iterable[Mapping[str, Any]]
 
@@ -43,8 +43,8 @@ def summed_up(records: Sequence[Record], scores: Sequence[str]) -> Table:
     return Table((*_LABELS, *_SUMMARY), lines)
 
 
-def compared(records: Sequence[Record], published: Published, names: Mapping[str, str] | None) -> Table:
-    """By method, dataset and score: the published number, our median and the difference, and the worst seed."""
+def compared(records: Sequence[Record], published: Published, names: Mapping[str, str] | None, average: str) -> Table:
+    """By method, dataset and score: the published number, our average and the difference, and the worst seed."""
     theirs = {(line["method"], line["dataset"]): line for line in _lines(published)}
     groups = _grouped(records)
     names = {method: method for method, _ in groups} if names is None else names
@@ -52,18 +52,35 @@ def compared(records: Sequence[Record], published: Published, names: Mapping[str
     for method, name in names.items():
         for dataset in dict.fromkeys(dataset for _, dataset in theirs):
             line, own = theirs.get((name, dataset), {}), groups.get((method, dataset), [])
-            for score in [score for score in line if score not in _LABELS]:
+            for score in [score for score in line if score not in _LABELS and line[score] not in ("", None)]:
                 number, values = float(line[score]), values_of(own, score)
                 ours = _of_seeds(score, values) if values else {"n_seeds": 0}
-                median = ours.get("median")
+                middle = ours.get(average)
                 beside = {
                     "published": number,
-                    "ours": median,
-                    "difference": None if median is None else median - number,
+                    "ours": middle,
+                    "difference": None if middle is None else middle - number,
                     "n_failed": _n_failed(own),
                 }
                 lines.append({"method": method, "dataset": dataset, "score": score, **beside, **ours})
     return Table((*_LABELS, *_COMPARED), lines)
+
+
+def pooled(records: Sequence[Record], groups: Mapping[str, Sequence[str]]) -> list[Record]:
+    """By method, group of datasets and seed, the means of the scores; a group that is not complete is left out."""
+    means = []
+    by_job = {(record["method"], record["dataset"], record["seed"]): record for record in records}
+    for method, seed in dict.fromkeys((method, seed) for method, _, seed in by_job):
+        for label, datasets in groups.items():
+            own = [by_job[job] for dataset in datasets if (job := (method, dataset, seed)) in by_job]
+            if len(own) < len(datasets):
+                continue
+            failed = [record for record in own if record["status"] == "failed"]
+            names = dict.fromkeys(name for record in own for name in record["scores"])
+            values = {name: [r["scores"][name] for r in own if r["scores"].get(name) is not None] for name in names}
+            scores = {name: float(np.mean(value)) for name, value in values.items() if value}
+            means.append({**(failed or own)[0], "dataset": label, "scores": {} if failed else scores, "arrays": []})
+    return means
 
 
 def versus(records: Sequence[Record], first: str, second: str, score: str) -> Table:
