@@ -36,6 +36,7 @@ def do(verb: str, name: str, arguments: argparse.Namespace) -> None:
             quick=quick,
             seeds=arguments.seeds,
             methods=arguments.methods,
+            datasets=arguments.datasets,
             device=arguments.device,
             backend=arguments.backend,
             n_jobs=arguments.jobs,
@@ -68,6 +69,7 @@ def parser() -> argparse.ArgumentParser:
         if verb in ("run", "all"):
             command.add_argument("--seeds", type=int, help="seeds 0 to N - 1, instead of the experiment's own")
             command.add_argument("--methods", nargs="+", default=(), help="some of the methods, by label")
+            command.add_argument("--datasets", nargs="+", default=(), help="some of the datasets, by label")
             command.add_argument("--device", default="auto", help="auto, cpu or cuda")
             command.add_argument("--backend", default="serial", help="serial, processes or ray")
             command.add_argument("--jobs", type=int, help="how many workers; one per core if not given")

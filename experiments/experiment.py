@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from hideseek.benchmark import Config, Results, load_results, run
+from hideseek.benchmark._layout import Table
+from hideseek.benchmark._own_tables import rows_of
+from hideseek.datasets import Split
 from hideseek.files import write_atomically
 
 HERE = Path(__file__).parent
@@ -25,6 +29,8 @@ class Experiment:
         labels: From the label of a method here to its name in that file.
         figures: Draws the results into files whose names begin with the given path, and gives the files.
         keep: What to store of every job besides its scores.
+        table: What compare shows, where it is not medians beside published numbers.
+        stack: How many jobs share a stack at most, where memory or a clock says so.
     """
 
     about: str
@@ -33,15 +39,28 @@ class Experiment:
     labels: Mapping[str, str] = field(default_factory=dict)
     figures: Callable[[Results, Path], list[Path]] | None = None
     keep: Callable[..., Mapping[str, Any]] | None = None
+    table: Callable[[Results], Table] | None = None
+    stack: int | None = None
 
-    def run(self, *, quick: bool = False, seeds: int | None = None, methods: Sequence[str] = (), **how: Any) -> Results:
-        """Do what is not done yet, of all methods and seeds or of some."""
+    def run(
+        self,
+        *,
+        quick: bool = False,
+        seeds: int | None = None,
+        methods: Sequence[str] = (),
+        datasets: Sequence[str] = (),
+        stack_size: int | None = None,
+        **how: Any,
+    ) -> Results:
+        """Do what is not done yet, of all methods, datasets and seeds or of some."""
         config = self.config(quick)
         if seeds is not None:
             config = replace(config, seeds=seeds)
         if methods:
             config = replace(config, methods={label: config.methods[label] for label in methods})
-        return run(config, RUNS, keep=self.keep, **how)
+        if datasets:
+            config = of_datasets(config, datasets)
+        return run(config, RUNS, keep=self.keep, stack_size=stack_size or self.stack, **how)
 
     def results(self, *, quick: bool = False) -> Results:
         """What is done so far."""
@@ -52,9 +71,12 @@ class Experiment:
         """The paper's numbers beside ours, as text; and in files, with every job in another."""
         results, path = self.results(quick=quick), self._path(quick)
         results.to_csv(f"{path}_runs.csv")
-        table = (
-            results.summary() if self.published is None else results.compare(PUBLISHED / self.published, self.labels)
-        )
+        if self.table is not None:
+            table = self.table(results)
+        elif self.published is not None:
+            table = results.compare(PUBLISHED / self.published, self.labels)
+        else:
+            table = results.summary()
         table.to_csv(f"{path}.csv")
         write_atomically(f"{path}.md", table.to_markdown().encode())
         return f"{table}\n\n{results}"
@@ -68,3 +90,24 @@ class Experiment:
         folder = RUNS if quick else RESULTS
         folder.mkdir(parents=True, exist_ok=True)
         return folder / self.config(quick).name
+
+
+def of_datasets(config: Config, labels: Sequence[str]) -> Config:
+    """The configuration with some of its datasets."""
+    chosen = {label: config.datasets[label] for label in labels}
+    methods = {
+        label: replace(method, by_dataset={name: p for name, p in method.by_dataset.items() if name in chosen})
+        for label, method in config.methods.items()
+    }
+    return replace(config, datasets=chosen, methods=methods)
+
+
+def first_rows(split: Split, n_rows: int | None) -> Split:
+    """The first rows of every part; all of them if no number is given."""
+    return split if n_rows is None else Split(*(rows_of(part, slice(n_rows)) for part in split))
+
+
+def published_lines(file: str) -> list[dict[str, str]]:
+    """A table of the paper, line by line."""
+    with open(PUBLISHED / file, newline="", encoding="utf-8") as opened:
+        return list(csv.DictReader(opened))

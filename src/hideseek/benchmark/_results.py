@@ -129,7 +129,8 @@ class Results:
 
         Returns:
             By method, dataset and score: the published number, our median, the difference, the worst seed, how many
-            seeds there were and how many failed. What has no results yet has a line without them.
+            seeds there were and how many failed. What has no results yet has a line without them, and so has what was
+            not published: an empty cell, or a method that is not there.
         """
         return compared(self._records, published, labels)
 
