@@ -9,7 +9,7 @@ from pathlib import Path
 from experiments.experiment import Experiment
 from hideseek.errors import HideSeekError
 
-NAMES = ("synthetic", "credit", "california", "hundred", "million")
+NAMES = ("synthetic", "credit", "california", "hundred", "million", "mnist", "brca", "runtime")
 """Each is a module beside this one with an ``EXPERIMENT``; to add one, add its name."""
 
 

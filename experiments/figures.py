@@ -39,43 +39,48 @@ def boxplots(results: Results, scores: Sequence[str], path: Path) -> Path:
 
 
 def beside_paper(results: Results, file: str, labels: Mapping[str, str], scores: Sequence[str], path: Path) -> Path:
-    """Every seed and their median, and the paper's number where there is one: scores in rows, datasets in columns."""
+    """Every seed and their median, and the paper's number where there is one: a panel for each dataset and score."""
     theirs = {(line["method"], line["dataset"]): line for line in published_lines(file)}
     done = {(record["method"], record["dataset"]) for record in results}
     datasets = [name for name in dict.fromkeys(name for _, name in theirs) if any(d == name for _, d in done)]
     methods = [label for label in labels if any(m == label for m, _ in done)][::-1]
-    size = (1.2 * len(datasets) + 1.5, (0.24 * len(methods) + 0.55) * len(scores) + 0.4)
+    # Scores in rows and datasets in columns, or the other way round if there are more scores than datasets.
+    upright = len(scores) <= len(datasets)
+    shape = (len(scores), len(datasets)) if upright else (len(datasets), len(scores))
+    size = (1.2 * shape[1] + 1.5, (0.24 * len(methods) + 0.55) * shape[0] + 0.4)
     figure = Figure(figsize=size, layout="constrained")
-    panels = figure.subplots(len(scores), len(datasets), squeeze=False, sharex="row", sharey=True)
-    for row, score in zip(panels, scores, strict=True):
-        for panel, dataset in zip(row, datasets, strict=True):
+    panels = figure.subplots(*shape, squeeze=False, sharex="row" if upright else "col", sharey=True)
+    for i, score in enumerate(scores):
+        for j, dataset in enumerate(datasets):
+            panel = panels[i, j] if upright else panels[j, i]
             for y, method in enumerate(methods):
-                values = list(results.values(method, dataset, score).values())
                 cell = theirs.get((labels[method], dataset), {}).get(score, "")
-                if cell:
-                    panel.plot(float(cell), y, "D", mfc="none", mec=PAPERS, ms=6.5, mew=1.6, zorder=3, clip_on=False)
-                if values:
-                    panel.plot(values, [y] * len(values), "|", color=OURS, alpha=0.45, ms=8)
-                    panel.plot(median(values), y, "o", color=OURS, ms=4.5, zorder=4)
+                _beside(panel, y, list(results.values(method, dataset, score).values()), cell)
             panel.set_yticks(range(len(methods)), methods)
             panel.set_ylim(-0.6, len(methods) - 0.4)
             panel.grid(alpha=0.3)
             panel.spines[["top", "right"]].set_visible(False)
-            panel.set_title(dataset if score == scores[0] else "", fontsize=10)
+            if score in ("tpr", "fdr", "f1"):  # the whole range, so that panels can be compared
+                panel.set_xlim(-4, 104)
+                panel.set_xticks([0, 50, 100])
             if not panel.lines:  # the score does not apply
                 panel.set_axis_off()
-        row[0].set_ylabel(score.replace("_", " ").upper(), fontweight="bold")
-        margin_for_percent(row[0], score)
+    names = [score.replace("_", " ").upper() for score in scores]
+    for panel, name in zip(panels[0], datasets if upright else names, strict=True):
+        panel.set_title(name, fontsize=10)
+    for panel, name in zip(panels[:, 0], names if upright else datasets, strict=True):
+        panel.set_ylabel(name, fontweight="bold")
     figure.legend(handles=_LEGEND, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
     figure.savefig(path, dpi=200)
     return path
 
 
-def margin_for_percent(panel: Axes, score: str) -> None:
-    """Scores in percent have their whole range, so that panels can be compared."""
-    if score in ("tpr", "fdr", "f1"):
-        panel.set_xlim(-4, 104)
-        panel.set_xticks([0, 50, 100])
+def _beside(panel: Axes, y: float, values: Sequence[float], cell: str) -> None:
+    if cell:
+        panel.plot(float(cell), y, "D", mfc="none", mec=PAPERS, ms=6.5, mew=1.6, zorder=3, clip_on=False)
+    if values:
+        panel.plot(values, [y] * len(values), "|", color=OURS, alpha=0.45, ms=8)
+        panel.plot(median(values), y, "o", color=OURS, ms=4.5, zorder=4)
 
 
 _LEGEND = [
