@@ -43,6 +43,8 @@ def chosen_methods() -> dict[str, dict[str, Any]]:
 
 def config(quick: bool = False) -> Config:
     chosen = shortened(chosen_methods()) if quick else chosen_methods()
+    if quick:
+        chosen["lime"]["rows"] = 1  # it tries every one of the columns, k times
     size = {"n_samples": 200} if quick else {}
     datasets = {
         name: {"maker": "make_syn", "parameters": {"name": name, "n_features": COLUMNS, **size}} for name in NAMES
