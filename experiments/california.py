@@ -1,9 +1,11 @@
 """California housing with a switch of three regions: 6 methods, the penalty chosen on the validation part.
 
 Every method that has a penalty chooses among the paper's nine, each seed anew, by its predictions on the validation
-rows and under the same rule: the largest that loses at most 1 % of what the best explains. "paper-0.5" has the
-penalty that the paper ended up with. "released" is what the published code computes, and what its numbers are of;
-"paper" is what its text says.
+rows and under the same rule: the largest that loses at most 1 % of the accuracy that the best gains over the larger
+class. The paper says that it chose by accuracy on MNIST, and nothing about this table. Cross-entropy would choose 0.1
+for Hide&Seek: the labels carry no noise, and a soft mask makes predictions less sure. "paper-0.5" has the penalty that
+the paper ended up with. "released" is what the published code computes, and what its numbers are of; "paper" is what
+its text says.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ def california(variant: str, random_state: int = 0, n_rows: int | None = None) -
 
 
 def methods(penalties: list[float]) -> dict[str, dict[str, Any]]:
-    searched = {"penalties": penalties}
+    searched = {"penalties": penalties, "chosen_by": "accuracy"}
     return {
         "paper": {"method": "hideseek", "parameters": {"preset": "paper"}, **searched},
         "paper-0.5": {"method": "hideseek", "parameters": {"preset": "paper", "penalty": 0.5}},

@@ -29,8 +29,13 @@ def three_parts(random_state=0):
     return Split(part(1), part(1), part(-1))
 
 
-def searched(tmp_path, penalties, **dataset):
-    method = {"method": Blurred, "penalties": penalties, "parameters": {"log": str(tmp_path / "log")}}
+def searched(tmp_path, penalties, chosen_by="loss", **dataset):
+    method = {
+        "method": Blurred,
+        "penalties": penalties,
+        "chosen_by": chosen_by,
+        "parameters": {"log": str(tmp_path / "log")},
+    }
     config = Config({"blurred": method}, {"three": {"maker": three_parts, **dataset}})
     (record,) = run(config, tmp_path, verbose=False)
     return record["scores"]["penalty"]
@@ -48,6 +53,11 @@ def test_the_order_of_the_penalties_does_not_matter():
     assert sparsest([0.4, 0.2, 0.201], [5, 0, 1], null=1.0) == 2
 
 
+def test_accuracy_does_not_mind_how_sure_a_prediction_is(tmp_path):
+    assert searched(tmp_path, [0.0, 0.9], "accuracy") == 0.9
+    assert searched(tmp_path, [0.0, 0.9], "loss") == 0.0
+
+
 def test_all_penalties_are_one_stack_and_the_choice_is_stored(tmp_path):
     assert searched(tmp_path, [0.0, 0.001, 0.9]) == 0.001
     assert lines(tmp_path / "log")[0] == "stack 3 [(200, 3)]"
@@ -63,8 +73,14 @@ def test_penalties_are_part_of_what_a_result_is_known_by():
         (job,) = jobs_of(Config({"a": {"method": Stacked, **method}}, {"three": {"maker": three_parts}}))
         return job.key
 
-    assert len({key(), key(penalties=[0.1]), key(penalties=[0.1, 0.2])}) == 3
-    assert key(penalties=[]) == key()
+    by_accuracy = key(penalties=[0.1], chosen_by="accuracy")
+    assert len({key(), key(penalties=[0.1]), key(penalties=[0.1, 0.2]), by_accuracy}) == 4
+    assert key(penalties=[]) == key(chosen_by="accuracy") == key()
+
+
+def test_an_unknown_criterion_is_refused():
+    with pytest.raises(InputError, match=r"methods\.a\.chosen_by"):
+        Config({"a": {"method": Stacked, "penalties": [0.1], "chosen_by": "f1"}}, {"three": {"maker": three_parts}})
 
 
 @pytest.mark.parametrize("penalties", [0.1, [-1], ["a"]])

@@ -34,6 +34,7 @@ class Job:
         source: Where the rows come from.
         rows: How many test rows are explained; None: all.
         penalties: To choose from; empty: the one of the parameters.
+        chosen_by: "loss" or "accuracy".
         description: Everything that determines the result, as JSON.
         key: A hash of the description.
     """
@@ -46,6 +47,7 @@ class Job:
     source: DatasetConfig
     rows: int | None
     penalties: tuple[float, ...]
+    chosen_by: str
     description: Mapping[str, Any]
     key: str
 
@@ -78,11 +80,10 @@ def jobs_of(config: Config) -> list[Job]:
             parameters, rows = chosen.parameters_on(dataset), chosen.rows or config.rows
             for seed in config.seeds:
                 what = {"method": names[method], "parameters": as_json(parameters), "dataset": sources[dataset]}
-                description = said({**what, "seed": seed, "rows": rows, "penalties": list(chosen.penalties) or None})
+                description = said({**what, "seed": seed, "rows": rows, **chosen.search()})
                 key = _hash(description)
-                jobs.append(
-                    Job(method, dataset, seed, chosen.cls, parameters, source, rows, chosen.penalties, description, key)
-                )
+                how = (chosen.penalties, chosen.chosen_by)
+                jobs.append(Job(method, dataset, seed, chosen.cls, parameters, source, rows, *how, description, key))
     return jobs
 
 

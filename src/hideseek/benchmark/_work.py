@@ -114,7 +114,8 @@ def _searched(job: Job, train: Dataset, device: str) -> Any:
     """The fit with the penalty that the validation rows are for; all candidates are one stack."""
     problems = [(train.X, train.y, job.seed, {"penalty": penalty}) for penalty in job.penalties]
     models = job.made(device, without=["penalty"]).fit_many(problems)
-    return models[best_penalty(models, job.penalties, train, job.source.validation(job.seed))]
+    validation = job.source.validation(job.seed)
+    return models[best_penalty(models, job.penalties, train, validation, job.chosen_by)]
 
 
 def _finished(job: Job, fitted: _Fitted, test: Dataset, keep: Keep | None) -> Outcome:
