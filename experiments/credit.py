@@ -55,7 +55,9 @@ def chosen_methods() -> dict[str, dict[str, Any]]:
 
 def config(quick: bool = False) -> Config:
     chosen = shortened(chosen_methods()) if quick else chosen_methods()
-    size = {"n_rows": 500} if quick else {}
+    if quick:
+        chosen["lime"]["rows"] = 1
+    size = {"n_rows": 200} if quick else {}
     described = {
         name: {"maker": credit, "parameters": {"name": name, **size}, "test": "validation"} for name in (*NAMES, REAL)
     }
