@@ -10,7 +10,10 @@ from experiments.experiment import Experiment
 from experiments.report import write_report
 from hideseek.errors import HideSeekError, InputError
 
-NAMES = ("synthetic", "switch", "correlated", "knockoff", "masks", "annealing", "lambda", "fewer-k")
+NAMES = (
+    "synthetic", "runtime", "switch", "correlated", "knockoff", "credit", "mnist", "brca", "masks", "lambda", "fewer-k",
+    "annealing", "million", "hundred", "california",
+)  # fmt: skip
 """Each is a module beside this one with an ``EXPERIMENT``; to add one, add its name."""
 
 MODULES = {"lambda": "penalty", "fewer-k": "fewer_k"}
@@ -59,6 +62,7 @@ def do_part(verb: str, one: Experiment, quick: bool, arguments: argparse.Namespa
             quick=quick,
             seeds=arguments.seeds,
             methods=methods,
+            datasets=arguments.datasets,
             device=arguments.device,
             backend=arguments.backend,
             n_jobs=arguments.jobs,
@@ -96,6 +100,7 @@ def parser() -> argparse.ArgumentParser:
         if verb in ("run", "all"):
             command.add_argument("--seeds", type=int, help="seeds 0 to N - 1, instead of the experiment's own")
             command.add_argument("--methods", nargs="+", default=(), help="some of the methods, by label")
+            command.add_argument("--datasets", nargs="+", default=(), help="some of the datasets, by label")
             command.add_argument("--device", default="auto", help="auto, cpu or cuda")
             command.add_argument("--backend", default="serial", help="serial, processes or ray")
             command.add_argument("--jobs", type=int, help="how many workers; one per core if not given")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
@@ -11,7 +12,9 @@ from typing import Any
 
 from hideseek.benchmark import Config, Results, load_results, run
 from hideseek.benchmark._layout import Table
+from hideseek.benchmark._own_tables import rows_of
 from hideseek.benchmark._store import Store
+from hideseek.datasets import Split
 from hideseek.files import write_atomically
 
 HERE = Path(__file__).parent
@@ -34,6 +37,8 @@ class Experiment:
         tables: Further tables by name, printed and written beside the comparison.
         parts: What belongs to it and is run with other datasets or seeds.
         explanation: Where ours differ from the paper's and why, for the report.
+        table: What compare shows, where it is not medians beside published numbers.
+        stack: How many jobs share a stack at most, where memory or a clock says so.
     """
 
     about: str
@@ -47,15 +52,28 @@ class Experiment:
     tables: Callable[[Results], Mapping[str, Table]] | None = None
     parts: tuple[Experiment, ...] = ()
     explanation: str = ""
+    table: Callable[[Results], Table] | None = None
+    stack: int | None = None
 
-    def run(self, *, quick: bool = False, seeds: int | None = None, methods: Sequence[str] = (), **how: Any) -> Results:
-        """Do what is not done yet, of all methods and seeds or of some."""
+    def run(
+        self,
+        *,
+        quick: bool = False,
+        seeds: int | None = None,
+        methods: Sequence[str] = (),
+        datasets: Sequence[str] = (),
+        stack_size: int | None = None,
+        **how: Any,
+    ) -> Results:
+        """Do what is not done yet, of all methods, datasets and seeds or of some."""
         config = self.config(quick)
         if seeds is not None:
             config = replace(config, seeds=seeds)
         if methods:
             config = replace(config, methods={label: config.methods[label] for label in methods})
-        return run(config, RUNS, keep=self.keep, **how)
+        if datasets:
+            config = of_datasets(config, datasets)
+        return run(config, RUNS, keep=self.keep, stack_size=stack_size or self.stack, **how)
 
     def results(self, *, quick: bool = False) -> Results:
         """What is done so far, with the configuration's seeds and those of the last run."""
@@ -71,9 +89,12 @@ class Experiment:
         results, path = self.results(quick=quick), self._path(quick)
         results.to_csv(f"{path}_runs.csv")
         seen = self.view(results)
-        table = seen.summary()
-        if self.published is not None:
+        if self.table is not None:
+            table = self.table(results)
+        elif self.published is not None:
             table = seen.compare(PUBLISHED / self.published, self.labels or None, average=self.average)
+        else:
+            table = seen.summary()
         tables = {path.name: table}
         for name, further in (self.tables(results) if self.tables is not None else {}).items():
             tables[f"{path.name}_{name}"] = further
@@ -97,3 +118,24 @@ def medians(results: Results, method: str, dataset: str, score: str) -> float:
     """The median over seeds, or not a number where there is none; for figures."""
     values = list(results.values(method, dataset, score).values())
     return median(values) if values else nan
+
+
+def of_datasets(config: Config, labels: Sequence[str]) -> Config:
+    """The configuration with some of its datasets."""
+    chosen = {label: config.datasets[label] for label in labels}
+    methods = {
+        label: replace(method, by_dataset={name: p for name, p in method.by_dataset.items() if name in chosen})
+        for label, method in config.methods.items()
+    }
+    return replace(config, datasets=chosen, methods=methods)
+
+
+def first_rows(split: Split, n_rows: int | None) -> Split:
+    """The first rows of every part; all of them if no number is given."""
+    return split if n_rows is None else Split(*(rows_of(part, slice(n_rows)) for part in split))
+
+
+def published_lines(file: str) -> list[dict[str, str]]:
+    """A table of the paper, line by line."""
+    with open(PUBLISHED / file, newline="", encoding="utf-8") as opened:
+        return list(csv.DictReader(opened))

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
+from experiments.experiment import published_lines
 from hideseek.benchmark import Results
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 """Okabe and Ito's, which can be told apart with any kind of colour vision."""
+
+OURS, PAPERS = COLOURS[:2]
 
 MARKERS = "osD^vPX*"
 
@@ -74,3 +79,55 @@ def curves(panel: Axes, x: Sequence[float], series: Mapping[str, Sequence[float]
             **{"markersize": 4, "linewidth": 1.3, **style},
         )
     panel.grid(alpha=0.3)
+
+
+def beside_paper(results: Results, file: str, labels: Mapping[str, str], scores: Sequence[str], path: Path) -> Path:
+    """Every seed and their median, and the paper's number where there is one: a panel for each dataset and score."""
+    theirs = {(line["method"], line["dataset"]): line for line in published_lines(file)}
+    done = {(record["method"], record["dataset"]) for record in results}
+    datasets = [name for name in dict.fromkeys(name for _, name in theirs) if any(d == name for _, d in done)]
+    methods = [label for label in labels if any(m == label for m, _ in done)][::-1]
+    # Scores in rows and datasets in columns, or the other way round if there are more scores than datasets.
+    upright = len(scores) <= len(datasets)
+    shape = (len(scores), len(datasets)) if upright else (len(datasets), len(scores))
+    size = (1.2 * shape[1] + 1.5, (0.24 * len(methods) + 0.55) * shape[0] + 0.4)
+    figure = Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(*shape, squeeze=False, sharex="row" if upright else "col", sharey=True)
+    for i, score in enumerate(scores):
+        for j, dataset in enumerate(datasets):
+            panel = panels[i, j] if upright else panels[j, i]
+            for y, method in enumerate(methods):
+                cell = theirs.get((labels[method], dataset), {}).get(score, "")
+                _beside(panel, y, list(results.values(method, dataset, score).values()), cell)
+            panel.set_yticks(range(len(methods)), methods)
+            panel.set_ylim(-0.6, len(methods) - 0.4)
+            panel.grid(alpha=0.3)
+            panel.spines[["top", "right"]].set_visible(False)
+            if score in ("tpr", "fdr", "f1"):  # the whole range, so that panels can be compared
+                panel.set_xlim(-4, 104)
+                panel.set_xticks([0, 50, 100])
+            if not panel.lines:  # the score does not apply
+                panel.set_axis_off()
+    names = [score.replace("_", " ").upper() for score in scores]
+    for panel, name in zip(panels[0], datasets if upright else names, strict=True):
+        panel.set_title(name, fontsize=10)
+    for panel, name in zip(panels[:, 0], names if upright else datasets, strict=True):
+        panel.set_ylabel(name, fontweight="bold")
+    figure.legend(handles=_LEGEND, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    figure.savefig(path, dpi=200)
+    return path
+
+
+def _beside(panel: Axes, y: float, values: Sequence[float], cell: str) -> None:
+    if cell:
+        panel.plot(float(cell), y, "D", mfc="none", mec=PAPERS, ms=6.5, mew=1.6, zorder=3, clip_on=False)
+    if values:
+        panel.plot(values, [y] * len(values), "|", color=OURS, alpha=0.45, ms=8)
+        panel.plot(median(values), y, "o", color=OURS, ms=4.5, zorder=4)
+
+
+_LEGEND = [
+    Line2D([], [], marker="o", ls="", color=OURS, ms=5, label="ours, median"),
+    Line2D([], [], marker="|", ls="", color=OURS, alpha=0.45, ms=8, label="ours, each seed"),
+    Line2D([], [], marker="D", ls="", mfc="none", mec=PAPERS, mew=1.6, ms=6.5, label="paper"),
+]

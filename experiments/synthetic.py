@@ -39,7 +39,7 @@ SHORT: dict[str, dict[str, Any]] = {
     "realx": {"epochs": 5},
     "l2x": {"steps": 20, "batch_size": 100},
     "shap": {"rounds": 10},
-    "lime": {"num_samples": 200, "epochs": 50},
+    "lime": {"num_samples": 100, "epochs": 20},
     "forest": {"n_estimators": 10},
 }
 """For a quick look at whether everything works; the numbers mean nothing."""
@@ -90,6 +90,23 @@ def datasets(problems: Mapping[str, str] = PROBLEMS, *, quick: bool = False, **p
     return {
         label: {"maker": "make_syn", "parameters": {"name": name, **parameters}} for label, name in problems.items()
     }
+
+
+def changed(described: dict[str, Any], **parameters: Any) -> dict[str, Any]:
+    """A method with other parameters on all datasets that have none of their own."""
+    return {**described, "parameters": {**described.get("parameters", {}), **parameters}}
+
+
+def shortened(chosen: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The same methods, trained briefly, and LIME on three rows; what is said to be short stays as it is."""
+    by_method, short = {"hideseek": SHORT["paper"], **SHORT}, {}
+    for label, described in chosen.items():
+        method = described.get("method", label)
+        own = described.get("parameters", {})
+        short[label] = {**described, "parameters": {**by_method.get(method, {}), **own}}
+        if method == "lime":
+            short[label]["rows"] = 3
+    return short
 
 
 def config(quick: bool = False) -> Config:

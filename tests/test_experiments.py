@@ -27,10 +27,15 @@ def command(tmp_path, monkeypatch, capsys):
     return run
 
 
+OURS = ("credit", "california", "hundred", "million", "mnist", "brca", "runtime")
+"""The experiments of this file's second half."""
+
+
 def test_every_experiment_is_listed(command):
     listed = command("list")
     assert re.match(r"synthetic +8 methods on Syn1-6", listed)
     assert re.search(r"^fewer-k +SHAP, LIME and L2X told k = 3, 4 and 5", listed, re.MULTILINE)
+    assert {line.split()[0] for line in listed.splitlines()} >= set(OURS)
 
 
 def test_a_quick_run_is_compared_and_drawn(command, tmp_path):
@@ -195,3 +200,137 @@ def test_the_verdict_counts_shares_in_points(command):
     assert "Reproduced: 1 of 2 numbers; 1 are not run yet." in said
     assert "- a: Syn1 auroc 0.76 (paper 0.8)\n" in said
     assert ranges([5, 0, 1, 2, 7, 8]) == "0-2, 5, 7-8"
+
+
+def experiment(name):
+    from experiments.__main__ import experiment as found
+
+    return found(name)
+
+
+def parameters(name, method, dataset):
+    return experiment(name).config(False).methods[method].parameters_on(dataset)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_quick_version_has_the_same_methods_and_datasets_and_a_place_of_its_own(command, name):
+    config, quick = experiment(name).config(False), experiment(name).config(True)
+    assert (config.name, quick.name) == (name, f"{name}-quick")
+    assert list(config.methods) == list(quick.methods)
+    assert list(config.datasets) == list(quick.datasets)
+
+
+@pytest.mark.parametrize("name", ["credit", "california", "hundred", "million", "mnist"])
+def test_every_published_number_has_a_method_and_a_dataset(command, name):
+    from experiments.experiment import published_lines
+
+    one = experiment(name)
+    config, rows = one.config(False), published_lines(one.published)
+    assert set(one.labels) == set(config.methods)
+    assert {row["method"] for row in rows} <= set(one.labels.values())
+    assert {row["dataset"] for row in rows} <= set(config.datasets)
+
+
+@pytest.mark.parametrize(
+    ("name", "n_seeds"),
+    [("credit", 20), ("california", 10), ("hundred", 20), ("million", 1), ("mnist", 1), ("brca", 1), ("runtime", 1)],
+)
+def test_there_are_as_many_runs_as_published(command, name, n_seeds):
+    assert len(experiment(name).config(False).seeds) == n_seeds
+
+
+def test_settings_of_the_other_experiments_are_those_published(command):
+    assert parameters("credit", "paper", "Syn4") == {"preset": "paper", "penalty": 0.1}
+    assert parameters("credit", "invase", "Syn1") == {"activation": "relu"}
+    assert parameters("credit", "invase", "CDY") == {"penalty": 0.05}
+    assert parameters("credit", "realx", "Syn2") == {"penalty": 0.05, "activation": "relu"}
+    assert parameters("credit", "realx", "CDY") == {"penalty": 0.05, "activation": "selu"}
+    assert parameters("hundred", "paper", "Syn1")["penalty"] == 1.8
+    ensemble = parameters("hundred", "ensemble", "Syn1")
+    assert (ensemble["penalty"], ensemble["n_members"], ensemble["column_fraction"]) == (1.8, 10, 0.9)
+    assert [parameters("hundred", label, "Syn3")["penalty"] for label in ("invase", "invase-ideal")] == [1.2, 0.6]
+    assert parameters("hundred", "realx", "Syn1") == {"activation": "relu", "penalty": 1.0}
+    assert parameters("mnist", "paper", "MNIST 3 and 8")["penalty"] == 0.05
+    assert parameters("brca", "paper", "published")["penalty"] == 1.5
+    assert parameters("brca", "shap", "published")["rounds"] == 200
+    assert parameters("million", "l2x", "Syn4")["steps"] == 1000
+    assert experiment("credit").config(False).datasets["Syn1"].test == "validation"
+    california = experiment("california").config(False).methods
+    searched = {label: method.penalties for label, method in california.items() if method.penalties}
+    assert list(searched) == ["paper", "balanced", "invase", "realx"]
+    assert set(searched.values()) == {(0, 0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5)}
+
+
+def test_some_datasets_can_be_run_alone(command):
+    said = command("run", "hundred", "--quick", "--methods", "paper", "--datasets", "Syn1", "Syn3")
+    assert said == "hundred: Results(2 jobs: 2 finished, 0 failed, 0 missing)\n"
+
+
+def test_a_million_rows_are_in_single_precision_and_in_three_parts(command):
+    from experiments.million import many_rows
+
+    split = many_rows("Syn1", 50, 20, random_state=3)
+    assert [part.X.dtype for part in split] == ["float32"] * 3
+    assert [len(part.y) for part in split] == [50, 20, 20]
+    assert len({float(part.X[0, 0]) for part in split}) == 3
+    assert experiment("million").stack == 1
+
+
+def test_run_times_have_a_ratio_to_hide_and_seek(command, tmp_path):
+    command("run", "runtime", "--quick", "--methods", "paper", "l2x")
+    table = {line["method"]: line for line in experiment("runtime").table(experiment("runtime").results(quick=True))}
+    assert table["paper"]["ratio"] == 1
+    assert table["l2x"]["ratio"] == pytest.approx(table["l2x"]["ours"] / table["paper"]["ours"])
+    assert table["invase"]["ours"] is None
+    assert table["invase"]["published_ratio"] == pytest.approx(4732 / 5)
+    parts = ("seconds_fit", "seconds_explain", "seconds_predict")
+    assert table["l2x"]["ours"] == pytest.approx(sum(table["l2x"][part] for part in parts))
+    assert Path(command("figures", "runtime", "--quick").strip()).read_bytes().startswith(b"\x89PNG")
+
+
+def test_genes_are_ranked_beside_the_papers(command, published_data, tmp_path):
+    command("run", "brca", "--quick", "--methods", "shap", "l2x-one-epoch")
+    assert "gene_by_patient" in command("compare", "brca", "--quick")
+    with open(tmp_path / "runs" / "brca-quick.csv", newline="") as file:
+        lines = [line for line in csv.DictReader(file) if line["method"] == "shap"]
+    first = lines[0]
+    assert (first["paper_gene"], first["published"], first["gene"], first["our_rank"]) == ("ESR1", "0.695", "ESR1", "1")
+    assert float(first["difference"]) == pytest.approx(float(first["ours"]) - 0.695, abs=1e-5)
+    importances = [float(line["importance"]) for line in lines]
+    assert importances == sorted(importances, reverse=True)
+    assert Path(command("figures", "brca", "--quick").strip()).read_bytes().startswith(b"\x89PNG")
+
+
+def test_selections_are_counted_where_importance_is_no_share(command):
+    from types import SimpleNamespace
+
+    import numpy as np
+
+    from experiments.brca import keep
+
+    explained = {"importance": np.array([[0.2, -3.0], [0.4, 9.0]]), "selected": np.array([[True, False], [True, True]])}
+    test = SimpleNamespace(feature_names=("a", "b"))
+    masks = keep(None, test, SimpleNamespace(**explained, importance_kind="mask"))
+    assert masks["importance"] == pytest.approx([0.3, 3.0])
+    assert masks["sem"][0] == pytest.approx(0.1)
+    counts = keep(None, test, SimpleNamespace(**explained, importance_kind="selection weight"))
+    assert counts["importance"] == pytest.approx([1.0, 0.5])
+
+
+def test_the_pictured_digits_come_first_and_alternate(command, published_data):
+    from experiments.mnist import pictured_first
+
+    assert pictured_first(6).validation.y.tolist() == [8, 3, 8, 3, 8, 3]
+
+
+def test_invase_is_judged_on_all_features_too(command, published_data):
+    command("run", "credit", "--quick", "--methods", "invase", "lasso", "--datasets", "CDY")
+    lines = [line.split() for line in command("compare", "credit", "--quick").splitlines()]
+    found = {(line[0], line[2]): line[3] for line in lines if len(line) > 4 and line[1] == "CDY"}
+    assert found["invase", "auroc"] == found["invase", "auroc_all_features"] == "0.771"
+    assert ("lasso", "auroc") in found  # not published, and shown
+    pictures = command("figures", "credit", "--quick").split()
+    assert [Path(picture).name for picture in pictures] == [
+        "credit-quick_scores.png",
+        "credit-quick_correlation.png",
+    ]

@@ -84,6 +84,11 @@ def test_compare_puts_the_published_number_beside_ours(results, tmp_path):
     assert len(lines) == 8
     same = [{"method": "ours", "dataset": "Syn1", "tpr": 96}]
     assert [line["difference"] for line in results.compare(same)] == [1]
+    gaps = [{"method": "Them", "dataset": "Syn1", "tpr": 96, "fdr": ""}]
+    ours = {(line["method"], line["score"]): line for line in results.compare(gaps, {"ours": "Nobody"})}
+    assert ours["ours", "tpr"]["published"] is None
+    assert ours["ours", "tpr"]["ours"] is not None
+    assert [line["score"] for line in results.compare(gaps, {"theirs": "Them"})] == ["tpr"]
 
 
 def test_versus_pairs_the_seeds_that_both_have(results):

@@ -35,7 +35,9 @@ class Config:
         methods: By label. A method is a registered name ("hideseek", "hideseek_regressor" or one of
             ``hideseek.baselines.available()``), a class, an unfitted object, or a mapping with the keys ``method``, a
             name, a class or "package.module:Class", which may be left out where it is the label; ``parameters``;
-            ``by_dataset``, parameters on single datasets; ``rows``. A list of names is good too.
+            ``by_dataset``, parameters on single datasets; ``rows``; ``penalties``, to choose one from on the part of
+            a loader's split that is neither fitted nor reported on, and ``chosen_by``, "loss" or "accuracy": the
+            largest is chosen that loses at most 1 % of what the best gains. A list of names is good too.
         datasets: By label. A dataset is the name of a maker in ``hideseek.datasets``, or any function that returns a
             ``Dataset`` or ``Split``; a mapping with the keys ``maker``, ``parameters``, ``test``, ``test_parameters``,
             ``test_fraction``, ``switch``; or rows of your own: ``(X, y)``, ``(X, y, relevant)``, a ``Dataset``, a

@@ -90,6 +90,13 @@ class DatasetConfig:
         kept, out = _held_out(np.asarray(made.y), self.test_fraction or _HELD_OUT, seed)
         return rows_of(made, kept), rows_of(made, out)
 
+    def validation(self, seed: int) -> Dataset:
+        """The rows to choose settings on: the part of a split that is neither fitted nor reported on."""
+        made = self.table if self.table is not None else self._made(seed)
+        if not isinstance(made, Split):
+            raise InputError("penalties are chosen on a part of a split; this dataset has no parts: pass a loader")
+        return made.test if self._test_rows("a split") == "validation" else made.validation
+
     def _made(self, seed: int, *, test: bool = False) -> Any:
         if self.maker is None:
             raise InputError("a dataset needs a maker or a table")

@@ -33,6 +33,8 @@ class Job:
         parameters: What it is constructed with, without the seed.
         source: Where the rows come from.
         rows: How many test rows are explained; None: all.
+        penalties: To choose from; empty: the one of the parameters.
+        chosen_by: "loss" or "accuracy".
         description: Everything that determines the result, as JSON.
         key: A hash of the description.
     """
@@ -44,6 +46,8 @@ class Job:
     parameters: Mapping[str, Any]
     source: DatasetConfig
     rows: int | None
+    penalties: tuple[float, ...]
+    chosen_by: str
     description: Mapping[str, Any]
     key: str
 
@@ -76,9 +80,10 @@ def jobs_of(config: Config) -> list[Job]:
             parameters, rows = chosen.parameters_on(dataset), chosen.rows or config.rows
             for seed in config.seeds:
                 what = {"method": names[method], "parameters": as_json(parameters), "dataset": sources[dataset]}
-                description = said({**what, "seed": seed, "rows": rows})
+                description = said({**what, "seed": seed, "rows": rows, **chosen.search()})
                 key = _hash(description)
-                jobs.append(Job(method, dataset, seed, chosen.cls, parameters, source, rows, description, key))
+                how = (chosen.penalties, chosen.chosen_by)
+                jobs.append(Job(method, dataset, seed, chosen.cls, parameters, source, rows, *how, description, key))
     return jobs
 
 
@@ -87,7 +92,8 @@ def pieces_of(jobs: Iterable[Job], stack_size: int) -> list[Piece]:
     shapes: dict[str, str] = {}
     groups: dict[str, list[Job]] = {}
     for job in jobs:
-        group = job.key if stack_size == 1 or not hasattr(job.cls, "fit_many") else _stack(job, shapes)
+        alone = stack_size == 1 or job.penalties or not hasattr(job.cls, "fit_many")
+        group = job.key if alone else _stack(job, shapes)
         groups.setdefault(group, []).append(job)
     return [
         tuple(group[start : start + stack_size])

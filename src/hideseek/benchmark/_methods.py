@@ -8,17 +8,20 @@ from inspect import isclass
 from typing import Any
 
 from hideseek import baselines
+from hideseek.benchmark._search import CRITERIA
 from hideseek.benchmark._strict import Problems, as_json, imported, name_of, parameters_of, required_of, said
 from hideseek.errors import InputError
 from hideseek.estimators import HideSeekClassifier, HideSeekRegressor
-from hideseek.validation import choice, integer
+from hideseek.validation import choice, integer, number
 
 __all__ = ["ROWS", "MethodConfig", "check_parameters_are_complete", "read_method"]
 
 ROWS = integer(1).or_none()
 _OWN: dict[str, type] = {"hideseek": HideSeekClassifier, "hideseek_regressor": HideSeekRegressor}
-_KEYS = ("method", "parameters", "by_dataset", "rows")
+_KEYS = ("method", "parameters", "by_dataset", "rows", "penalties", "chosen_by")
 _VERBS = ("fit", "explain")
+_NEEDED_BY_SEARCH = ("fit_many", "predict_proba")
+_PENALTY = number("a number of at least 0", lambda value: value >= 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +33,16 @@ class MethodConfig:
         parameters: What it is constructed with. The seed of a job is its ``random_state``.
         by_dataset: Parameters that join or replace those on single datasets, by the dataset's label.
         rows: How many of the test rows to explain; None: as many as the run says.
+        penalties: To choose from, on the part of a loader's split that is neither fitted nor reported on; empty: none.
+        chosen_by: By which predictions are compared there: "loss", their cross-entropy, or "accuracy".
     """
 
     cls: type
     parameters: Mapping[str, Any] = field(default_factory=dict)
     by_dataset: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rows: int | None = None
+    penalties: tuple[float, ...] = ()
+    chosen_by: str = "loss"
 
     @property
     def name(self) -> str:
@@ -49,10 +56,15 @@ class MethodConfig:
         """The parameters on one of the datasets."""
         return {**self.parameters, **self.by_dataset.get(dataset, {})}
 
+    def search(self) -> dict[str, Any]:
+        """How the penalty is chosen, as JSON; empty if it is not."""
+        return {"penalties": as_json(self.penalties), "chosen_by": self.chosen_by} if self.penalties else {}
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
         parameters, by_dataset = as_json(self.parameters), as_json(self.by_dataset)
-        return said({"method": self.name, "parameters": parameters, "by_dataset": by_dataset, "rows": self.rows})
+        described = {"method": self.name, "parameters": parameters, "by_dataset": by_dataset, "rows": self.rows}
+        return said({**described, **self.search()})
 
 
 def names() -> tuple[str, ...]:
@@ -89,7 +101,10 @@ def read_method(label: str, given: Any, datasets: Sequence[str], problems: Probl
             _check_known(where, values, cls, problems)
     rows = given.get("rows")
     problems.check(f"{place}.rows", rows, ROWS)
-    return None if cls is None else MethodConfig(cls, parameters, by_dataset, rows)
+    penalties = _read_penalties(f"{place}.penalties", given.get("penalties", ()), cls, problems)
+    chosen_by = given.get("chosen_by", "loss")
+    problems.check(f"{place}.chosen_by", chosen_by, choice(*CRITERIA))
+    return None if cls is None else MethodConfig(cls, parameters, by_dataset, rows, penalties, chosen_by)
 
 
 def _read_class(place: str, given: Any, problems: Problems) -> type | None:
@@ -112,6 +127,18 @@ def _read_class(place: str, given: Any, problems: Problems) -> type | None:
         )
         return None
     return cls
+
+
+def _read_penalties(place: str, given: Any, cls: type | None, problems: Problems) -> tuple[float, ...]:
+    if not isinstance(given, list | tuple) or not all(problems.check(place, value, _PENALTY) for value in given):
+        problems.add(place, f"expected a list of penalties to choose from; got {given!r}")
+        return ()
+    missing = [verb for verb in _NEEDED_BY_SEARCH if given and cls is not None and not hasattr(cls, verb)]
+    if missing:
+        problems.add(
+            place, f"{cls.__name__ if cls else ''} has no {' and no '.join(missing)}; a penalty is chosen by both"
+        )
+    return tuple(given)
 
 
 def _chosen_parameters(method: Any) -> dict[str, Any]:

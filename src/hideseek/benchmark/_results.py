@@ -142,7 +142,8 @@ class Results:
 
         Returns:
             By method, dataset and score: the published number, our average, the difference, the worst seed, how many
-            seeds there were and how many failed. What has no results yet has a line without them.
+            seeds there were and how many failed. What has no results yet has a line without them, and so has what was
+            not published: an empty cell, or a method that is not there.
         """
         check_parameters("compare", {"average": average}, {"average": choice("median", "mean")})
         return compared(self._records, published, labels, average)

@@ -26,6 +26,7 @@ SCORES: dict[str, bool | None] = {
     "accuracy": True,
     "r2": True,
     "n_selected": None,
+    "penalty": None,
     "seconds_fit": False,
     "seconds_explain": False,
 }

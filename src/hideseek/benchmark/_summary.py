@@ -47,19 +47,25 @@ def compared(records: Sequence[Record], published: Published, names: Mapping[str
     """By method, dataset and score: the published number, our average and the difference, and the worst seed."""
     theirs = {(line["method"], line["dataset"]): line for line in _lines(published)}
     groups = _grouped(records)
-    names = {method: method for method, _ in groups} if names is None else names
+    if names is None:
+        names = {method: method for method, _ in groups if method in {name for name, _ in theirs}}
+    scores = [
+        column for column in dict.fromkeys(name for line in theirs.values() for name in line) if column not in _LABELS
+    ]
     lines = []
     for method, name in names.items():
         for dataset in dict.fromkeys(dataset for _, dataset in theirs):
             line, own = theirs.get((name, dataset), {}), groups.get((method, dataset), [])
-            for score in [score for score in line if score not in _LABELS and line[score] not in ("", None)]:
-                number, values = float(line[score]), values_of(own, score)
+            for score in scores:
+                number, values = _number(line.get(score)), values_of(own, score)
+                if number is None and not values:
+                    continue
                 ours = _of_seeds(score, values) if values else {"n_seeds": 0}
                 middle = ours.get(average)
                 beside = {
                     "published": number,
                     "ours": middle,
-                    "difference": None if middle is None else middle - number,
+                    "difference": None if middle is None or number is None else middle - number,
                     "n_failed": _n_failed(own),
                 }
                 lines.append({"method": method, "dataset": dataset, "score": score, **beside, **ours})
@@ -106,6 +112,11 @@ def _grouped(records: Iterable[Record]) -> dict[tuple[str, str], list[Record]]:
 
 def _n_failed(records: Iterable[Record]) -> int:
     return sum(record["status"] == "failed" for record in records)
+
+
+def _number(cell: Any) -> float | None:
+    """A published number; None for an empty cell."""
+    return None if cell in (None, "") else float(cell)
 
 
 def _of_seeds(score: str, values: Mapping[int, float]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from hideseek.benchmark._jobs import Job, Piece
 from hideseek.benchmark._origin import versions
 from hideseek.benchmark._own_tables import rows_of
 from hideseek.benchmark._scores import scores_of
+from hideseek.benchmark._search import best_penalty
 from hideseek.benchmark._strict import parameters_of
 from hideseek.datasets import Dataset
 from hideseek.engine.device import resolve_device
@@ -99,12 +100,22 @@ def _fitted(jobs: list[Job], parts: Mapping[str, _Parts], device: str) -> list[t
 
 def _fit(jobs: list[Job], parts: Mapping[str, _Parts], device: str) -> list[Any]:
     trains = [parts[job.key][0] for job in jobs]
+    if len(jobs) == 1 and jobs[0].penalties:
+        return [_searched(jobs[0], trains[0], device)]
     if len(jobs) == 1:
         return [jobs[0].made(device).fit(trains[0].X, trains[0].y)]
     changes = [job.stack_parameters() for job in jobs]
     template = jobs[0].made(device, without=list(changes[0]))
     problems = [(train.X, train.y, job.seed, change) for job, train, change in zip(jobs, trains, changes, strict=True)]
     return list(template.fit_many(problems))
+
+
+def _searched(job: Job, train: Dataset, device: str) -> Any:
+    """The fit with the penalty that the validation rows are for; all candidates are one stack."""
+    problems = [(train.X, train.y, job.seed, {"penalty": penalty}) for penalty in job.penalties]
+    models = job.made(device, without=["penalty"]).fit_many(problems)
+    validation = job.source.validation(job.seed)
+    return models[best_penalty(models, job.penalties, train, validation, job.chosen_by)]
 
 
 def _finished(job: Job, fitted: _Fitted, test: Dataset, keep: Keep | None) -> Outcome:
@@ -122,6 +133,8 @@ def _finished(job: Job, fitted: _Fitted, test: Dataset, keep: Keep | None) -> Ou
     except Exception as error:
         return _failed(job, error)
     scores |= {"seconds_fit": fitted.seconds, "seconds_explain": seconds}
+    if job.penalties:
+        scores["penalty"] = float(fitted.model.penalty)
     result = {
         "status": "finished",
         "scores": {name: value if np.isfinite(value) else None for name, value in scores.items()},

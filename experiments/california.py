@@ -1,0 +1,74 @@
+"""California housing with a switch of three regions: 6 methods, the penalty chosen on the validation part.
+
+Every method that has a penalty chooses among the paper's nine, each seed anew, by its predictions on the validation
+rows and under the same rule: the largest that loses at most 1 % of the accuracy that the best gains over the larger
+class. The paper says that it chose by accuracy on MNIST, and nothing about this table. Cross-entropy would choose 0.1
+for Hide&Seek: the labels carry no noise, and a soft mask makes predictions less sure. "paper-0.5" has the penalty that
+the paper ended up with. "released" is what the published code computes, and what its numbers are of; "paper" is what
+its text says.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from experiments.experiment import Experiment, first_rows
+from experiments.figures import beside_paper
+from experiments.synthetic import shortened
+from hideseek.benchmark import Config, Results
+from hideseek.datasets import Split, california_switch
+
+SEEDS = 10
+PENALTIES = [0, 0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5]
+K = 3
+PUBLISHED = "california.csv"
+
+LABELS = {
+    "paper": "Hide&Seek", "paper-0.5": "Hide&Seek", "balanced": "Hide&Seek", "invase": "INVASE", "realx": "REAL-x",
+    "shap": "SHAP", "lime": "LIME", "l2x": "L2X", "l2x-one-epoch": "L2X",
+}  # fmt: skip
+
+
+def california(variant: str, random_state: int = 0, n_rows: int | None = None) -> Split:
+    """The block groups with their labels; the first rows of each part if a number is given."""
+    return first_rows(california_switch(variant, random_state), n_rows)
+
+
+def methods(penalties: list[float]) -> dict[str, dict[str, Any]]:
+    searched = {"penalties": penalties, "chosen_by": "accuracy"}
+    return {
+        "paper": {"method": "hideseek", "parameters": {"preset": "paper"}, **searched},
+        "paper-0.5": {"method": "hideseek", "parameters": {"preset": "paper", "penalty": 0.5}},
+        "balanced": {"method": "hideseek", "parameters": {"preset": "balanced"}, **searched},
+        "invase": searched,
+        "realx": {"parameters": {"activation": "selu"}, **searched},
+        "shap": {"parameters": {"k": K, "depth": 7, "eta": 0.2, "colsample": 0.8}},
+        "lime": {"parameters": {"k": K}, "rows": 100},
+        "l2x": {"parameters": {"k": K}},
+        "l2x-one-epoch": {"method": "l2x", "parameters": {"k": K, "steps": 13}},
+    }
+
+
+def config(quick: bool = False) -> Config:
+    chosen = shortened(methods(PENALTIES[::4])) if quick else methods(PENALTIES)
+    size = {"n_rows": 500} if quick else {}
+    datasets = {
+        variant: {"maker": california, "parameters": {"variant": variant, **size}} for variant in ("released", "paper")
+    }
+    name = "california-quick" if quick else "california"
+    return Config(chosen, datasets, name=name, seeds=2 if quick else SEEDS)
+
+
+def figures(results: Results, path: Path) -> list[Path]:
+    where = path.with_name(f"{path.name}_scores.png")
+    return [beside_paper(results, PUBLISHED, LABELS, ["tpr", "fdr", "f1", "penalty"], where)]
+
+
+EXPERIMENT = Experiment(
+    about="California housing, a switch of three regions: 6 methods, penalties chosen on the validation part",
+    config=config,
+    published=PUBLISHED,
+    labels=LABELS,
+    figures=figures,
+)

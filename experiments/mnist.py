@@ -1,0 +1,108 @@
+"""MNIST, 3 against 8: the four most important 3 x 3 patches of six images by method, and accuracy.
+
+The pictured rows and the reported accuracy are of the part called validation, where those rows are 8, 3, 8, 3, 8, 3.
+Hide&Seek has its published penalty; INVASE and REAL-X, of which none is published, choose among the paper's six by
+their accuracy on the remaining part. LIME explains the pictured rows only, and gives a weight to every pixel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from numpy.typing import NDArray
+
+from experiments.experiment import Experiment, first_rows
+from experiments.figures import PAPERS
+from experiments.synthetic import shortened
+from hideseek.benchmark import Config, Results
+from hideseek.benchmark._own_tables import rows_of
+from hideseek.datasets import Dataset, Split, load_mnist_3_8
+from hideseek.metrics import best_patches
+
+NAME = "MNIST 3 and 8"
+PICTURED = [189, 486, 1127, 220, 825, 264]
+PENALTIES = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5]
+SIDE, PATCH = 28, 3
+
+LABELS = {
+    "paper": "Hide&Seek", "balanced": "Hide&Seek", "invase": "INVASE", "realx": "REAL-x", "shap": "SHAP",
+    "lime": "LIME",
+}  # fmt: skip
+
+
+def pictured_first(n_rows: int | None = None, standardize: bool = True) -> Split:
+    """The digits, in validation the pictured ones first; only so many rows of each part if a number is given."""
+    split = load_mnist_3_8(standardize=standardize)
+    others = np.setdiff1d(np.arange(len(split.validation.y)), PICTURED)
+    order = np.concatenate([PICTURED, others])
+    return first_rows(replace(split, validation=rows_of(split.validation, order)), n_rows)
+
+
+def methods(penalties: list[float]) -> dict[str, dict[str, Any]]:
+    searched = {"penalties": penalties, "chosen_by": "accuracy"}
+    return {
+        "paper": {"method": "hideseek", "parameters": {"preset": "paper", "penalty": 0.05}},
+        "balanced": {"method": "hideseek", "parameters": {"preset": "balanced", "penalty": 0.05}},
+        "invase": searched,
+        "realx": {"parameters": {"activation": "selu"}, **searched},
+        "shap": {"parameters": {"k": 50}},
+        "lime": {"parameters": {"k": SIDE**2}, "rows": len(PICTURED)},
+    }
+
+
+def config(quick: bool = False) -> Config:
+    chosen = shortened(methods(PENALTIES[:1])) if quick else methods(PENALTIES)
+    parameters = {"n_rows": 100} if quick else {}
+    dataset = {"maker": pictured_first, "parameters": parameters, "test": "validation"}
+    return Config(chosen, {NAME: dataset}, name="mnist-quick" if quick else "mnist")
+
+
+def keep(model: Any, test: Dataset, explanation: Any) -> Mapping[str, NDArray[Any]]:
+    importance = explanation.importance[: len(PICTURED)]
+    return {"importance": importance, "patches": best_patches(importance, (SIDE, SIDE), PATCH)}
+
+
+def figures(results: Results, path: Path) -> list[Path]:
+    """A row of digits for every method, with its patches and its accuracy."""
+    digits = pictured_first(len(PICTURED), standardize=False).validation
+    records = [record for record in results if record["status"] == "finished"]
+    figure = Figure(figsize=(4.6, 0.72 * len(records) + 0.3), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.01, h_pad=0.01, wspace=0.02, hspace=0.02)
+    panels = figure.subplots(len(records), len(PICTURED), squeeze=False)
+    for row, record in zip(panels, records, strict=True):
+        for j, (panel, patches) in enumerate(zip(row, results.arrays(record)["patches"], strict=False)):
+            panel.imshow(digits.X[j].reshape(SIDE, SIDE), cmap="gray_r", vmax=400)  # dark grey, for the patches to show
+            for top, left in patches:
+                corner = (left - 0.5, top - 0.5)
+                panel.add_patch(
+                    Rectangle(corner, PATCH, PATCH, facecolor=(*to_rgb(PAPERS), 0.25), edgecolor=PAPERS, lw=1.2)
+                )
+        for panel in row:
+            panel.set_visible(bool(panel.images))  # LIME may have explained fewer rows
+            panel.set_xticks([])
+            panel.set_yticks([])
+            panel.spines[:].set_color("0.8")
+        accuracy = f"{100 * record['scores']['accuracy']:.1f} %"
+        row[0].set_ylabel(f"{record['method']}\n{accuracy}", rotation=0, ha="right", va="center", fontsize=9)
+    for panel, digit in zip(panels[0], digits.y, strict=True):
+        panel.set_title(str(digit), fontsize=9)
+    where = path.with_name(f"{path.name}_patches.png")
+    figure.savefig(where, dpi=300)
+    return [where]
+
+
+EXPERIMENT = Experiment(
+    about="MNIST, 3 against 8: accuracy, and the four most important patches of six images by 5 methods",
+    config=config,
+    published="mnist_accuracy.csv",
+    labels=LABELS,
+    figures=figures,
+    keep=keep,
+)
