@@ -113,11 +113,10 @@ def ranges(numbers: Iterable[int]) -> str:
 
 def verdict(compared: Lines) -> str:
     """What agrees with the paper, by number, and what does not, by name."""
-    ours = [line for line in compared if line["difference"]]
+    ours = [line for line in compared if line.get("difference")]
+    waiting = [line for line in compared if line.get("published") and not line.get("ours")]
     apart = [line for line in ours if abs(float(line["difference"])) * SCALES.get(line["score"], 1.0) > POINTS]
-    text = (
-        f"Reproduced: {len(ours) - len(apart)} of {len(ours)} numbers; {len(compared) - len(ours)} are not run yet.\n"
-    )
+    text = f"Reproduced: {len(ours) - len(apart)} of {len(ours)} numbers; {len(waiting)} are not run yet.\n"
     if not apart:
         return text
     named: dict[str, list[str]] = {}

@@ -152,7 +152,8 @@ def test_pooled_takes_the_mean_over_datasets_where_all_are_there():
 
 def test_compare_with_means_and_with_cells_that_are_empty(results):
     published = [{"method": "ours", "dataset": "Syn1", "tpr": "96", "fdr": ""}]
-    (line,) = results.compare(published, average="mean")
+    line, unpublished = results.compare(published, average="mean")
     assert (line["score"], line["ours"], line["difference"]) == ("tpr", 95, -1)
+    assert (unpublished["score"], unpublished["published"], unpublished["difference"]) == ("fdr", None, None)
     with pytest.raises(InputError, match="average"):
         results.compare(published, average="mode")
