@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 from benchmarks.arithmetic import copy_rate, device_name, matrix_rate, training_operations
-from benchmarks.version import commit
+from hideseek.benchmark._origin import commit
 from hideseek.engine.device import one_thread, resolve_device
 from hideseek.engine.draws import member_seeds
 from hideseek.engine.networks import Mlp
@@ -98,7 +98,7 @@ def measure(device: torch.device, patience: float) -> Iterator[dict[str, object]
         print(f"{d:8d}{n:11,d}{k:9d}{1e3 * seconds:12.3f}{1e3 * limit:11.3f}{seconds / limit:8.1f}", flush=True)
         figures = (f"{1e3 * seconds:.3f}", f"{1e3 * limit:.4f}", f"{seconds / limit:.1f}")
         values = [device_name(device), d, n, k, *figures]
-        yield dict(zip(FIELDS, [*values, datetime.now(UTC).date(), commit()], strict=True))
+        yield dict(zip(FIELDS, [*values, datetime.now(UTC).date(), commit() or "unknown"], strict=True))
 
 
 def memory(device: torch.device) -> float:
