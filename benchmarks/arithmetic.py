@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from itertools import pairwise
+from math import ceil
 
 import numpy as np
 import torch
@@ -28,7 +29,8 @@ def training_operations(recipe: Recipe, n_rows: int, n_columns: int, n_outputs: 
 
 def explaining_operations(recipe: Recipe, n_rows: int, n_columns: int) -> float:
     """Floating-point operations of the masks of ``n_rows`` rows."""
-    return 2.0 * products((n_columns, *recipe.hidden_layers, n_columns)) * n_rows * recipe.n_members
+    n_answering = ceil(recipe.kept_fraction * recipe.n_members)
+    return 2.0 * products((n_columns, *recipe.hidden_layers, n_columns)) * n_rows * n_answering
 
 
 def matrix_rate(size: int | None = None, device: torch.device | str = "cpu", repeats: int = 12) -> float:
