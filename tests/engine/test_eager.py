@@ -82,3 +82,9 @@ def test_parts_cover_every_member_and_row_once():
     assert (seen == 1).all()
     assert all(len(chunks) == 1 for chunks in chunk_of.values()), "a row's chunk is the same for all members"
     assert len(set.union(*chunk_of.values())) <= 16
+
+
+def test_rows_drawn_ahead_are_used_once_even_past_the_last_step():
+    """The recipe has 30 steps; whoever asks for more gets new rows, with a second thread as without."""
+    one, two = (after_steps(make_problem(batch_size=900), n_steps=60, n_threads=n) for n in (1, 2))
+    assert torch.equal(one[0], two[0])

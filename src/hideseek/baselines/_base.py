@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hideseek.engine.scaling import Scaler
 from hideseek.errors import InputError
+from hideseek.estimators._forgetting import fitted_or_forgotten
 from hideseek.estimators._parameters import RULES
 from hideseek.explanation import Explanation
 from hideseek.frames import frame_library, row_labels
@@ -80,14 +81,8 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         Returns:
             The fitted method.
         """
-        try:
+        with fitted_or_forgotten(self):
             self._fit(*self._prepared(X, y))
-        except KeyboardInterrupt:
-            self._forget()
-            raise KeyboardInterrupt(f"fit was interrupted: this {type(self).__name__} is not fitted") from None
-        except BaseException:
-            self._forget()
-            raise
         return self
 
     def _prepared(self, X: Any, y: Any) -> tuple[NDArray[np.floating], NDArray[np.int64]]:
@@ -99,11 +94,6 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             check_parameters(owner, parameters, {"k": integer(1, table.shape[1])})
         self.classes_, target = check_classes(y)
         return table, target
-
-    def _forget(self) -> None:
-        """Drop everything that a fit learned."""
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
 
     def _seed(self) -> int:
         """One number drawn from ``random_state``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from statistics import fmean
 
@@ -32,13 +32,14 @@ def remaining(
 
 
 class Grid:
-    """Counts jobs and their seconds."""
+    """Counts jobs and their seconds; ``watcher`` is called when one more is done."""
 
     def __init__(self, waiting: Iterable[Job], stored: Iterable[Record], n_workers: int) -> None:
         self.left = Counter(job.method for job in waiting)
         self.total, self.failed, self.n_workers = sum(self.left.values()), 0, n_workers
         self._before: dict[str, list[float]] = {}
         self._now: dict[str, list[float]] = {}
+        self.watcher: Callable[[], None] | None = None
         for record in stored:
             _note(self._before, record)
 
@@ -52,6 +53,8 @@ class Grid:
         self.left[record["method"]] -= 1
         self.failed += record["status"] == "failed"
         _note(self._now, record)
+        if self.watcher is not None:
+            self.watcher()
 
     def estimate(self) -> str:
         """The time that is left, in words; jobs of this run count, and of an earlier one where there are none yet."""
@@ -90,12 +93,10 @@ def grid_progress(verbose: bool, grid: Grid) -> Iterator[Grid]:
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("", total=grid.total, state="")
-        count = grid.add
 
-        def add(record: Record) -> None:
-            count(record)
+        def move() -> None:
             failed = f"[red]{grid.failed} failed[/red]  " if grid.failed else ""
             bar.update(task, completed=grid.done, state=f"{failed}{grid.estimate()}")
 
-        grid.add = add  # type: ignore[method-assign]
+        grid.watcher = move
         yield grid

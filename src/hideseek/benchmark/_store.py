@@ -67,7 +67,7 @@ class Store:
         """Store what became of a job; its arrays come first, so that a result which is there is complete."""
         if outcome.arrays:
             buffer = io.BytesIO()
-            np.savez_compressed(buffer, **outcome.arrays)  # type: ignore[arg-type]
+            np.savez_compressed(buffer, allow_pickle=False, **outcome.arrays)
             write_atomically(self.folder / f"{job.key}.npz", buffer.getvalue())
         record = {
             "format": _FORMAT,

@@ -83,8 +83,8 @@ class SmallSteps(Steps):
         if self._pool is None:
             return self._draw()
         rows = (self._coming or self._pool.submit(self._draw)).result()
-        if self._done < self._problem.recipe.steps:
-            self._coming = self._pool.submit(self._draw)
+        more = bool(self._done < self._problem.recipe.steps)
+        self._coming = self._pool.submit(self._draw) if more else None
         return rows
 
     @torch.inference_mode()

@@ -22,6 +22,7 @@ from hideseek.engine.recipe import PRICE_PER_FEATURE, Recipe
 from hideseek.engine.scaling import Scaler
 from hideseek.errors import HideSeekWarning, InputError, MaskWarning
 from hideseek.estimators._fitting import Part, Prepared, fit_stack
+from hideseek.estimators._forgetting import fitted_or_forgotten
 from hideseek.estimators._many import Problem, check_one_stack, models_for
 from hideseek.estimators._parameters import RULES, RULES_WHEN_ANSWERING
 from hideseek.estimators._state import parameters_from, restore_state, state_of
@@ -130,14 +131,8 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             The fitted estimator.
         """
         self._check_parameters()
-        try:
+        with fitted_or_forgotten(self):
             fit_stack([self], [self._prepared(X, y, sample_weight)])
-        except KeyboardInterrupt:
-            self._forget()
-            raise KeyboardInterrupt(f"fit was interrupted: this {type(self).__name__} is not fitted") from None
-        except BaseException:
-            self._forget()
-            raise
         return self
 
     def fit_many(self, problems: Sequence[Problem]) -> list[Self]:
@@ -218,11 +213,6 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         else:
             return
         warnings.warn(f"the masks {problem}; penalty is {self.penalty_:.3g}: {advice}", MaskWarning, stacklevel=4)
-
-    def _forget(self) -> None:
-        """Drop everything that a fit learned."""
-        for name in [name for name in vars(self) if name == "_ensemble" or name.endswith("_")]:
-            delattr(self, name)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_ensemble")
