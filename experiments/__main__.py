@@ -53,7 +53,7 @@ def do(verb: str, name: str, arguments: argparse.Namespace) -> None:
 
 def do_part(verb: str, one: Experiment, quick: bool, arguments: argparse.Namespace) -> None:
     config = one.config(quick)
-    name = config.name.removesuffix("-quick")
+    name = one.label(quick=False)
     if verb == "run":
         methods = [label for label in arguments.methods if label in config.methods]
         if arguments.methods and not methods:  # they are of another part

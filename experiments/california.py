@@ -1,11 +1,10 @@
 """California housing with a switch of three regions: 6 methods, the penalty chosen on the validation part.
 
 Every method that has a penalty chooses among the paper's nine, each seed anew, by its predictions on the validation
-rows and under the same rule: the largest that loses at most 1 % of the accuracy that the best gains over the larger
-class. The paper says that it chose by accuracy on MNIST, and nothing about this table. Cross-entropy would choose 0.1
-for Hide&Seek: the labels carry no noise, and a soft mask makes predictions less sure. "paper-0.5" has the penalty that
-the paper ended up with. "released" is what the published code computes, and what its numbers are of; "paper" is what
-its text says.
+rows and under one rule: the largest that loses at most 1 % of what the best gains over the shares of the classes, in
+cross-entropy. The paper does not say how it chose. "paper-accuracy" chooses by accuracy instead, and "paper-0.5" has
+the penalty that the paper ended up with. "released" is what the published code computes, and what its numbers are of;
+"paper" is what its text says.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ K = 3
 PUBLISHED = "california.csv"
 
 LABELS = {
-    "paper": "Hide&Seek", "paper-0.5": "Hide&Seek", "balanced": "Hide&Seek", "invase": "INVASE", "realx": "REAL-x",
-    "shap": "SHAP", "lime": "LIME", "l2x": "L2X", "l2x-one-epoch": "L2X",
+    "paper": "Hide&Seek", "paper-accuracy": "Hide&Seek", "paper-0.5": "Hide&Seek", "balanced": "Hide&Seek",
+    "invase": "INVASE", "realx": "REAL-x", "shap": "SHAP", "lime": "LIME", "l2x": "L2X", "l2x-one-epoch": "L2X",
 }  # fmt: skip
 
 
@@ -36,9 +35,15 @@ def california(variant: str, random_state: int = 0, n_rows: int | None = None) -
 
 
 def methods(penalties: list[float]) -> dict[str, dict[str, Any]]:
-    searched = {"penalties": penalties, "chosen_by": "accuracy"}
+    searched = {"penalties": penalties}
     return {
         "paper": {"method": "hideseek", "parameters": {"preset": "paper"}, **searched},
+        "paper-accuracy": {
+            "method": "hideseek",
+            "parameters": {"preset": "paper"},
+            **searched,
+            "chosen_by": "accuracy",
+        },
         "paper-0.5": {"method": "hideseek", "parameters": {"preset": "paper", "penalty": 0.5}},
         "balanced": {"method": "hideseek", "parameters": {"preset": "balanced"}, **searched},
         "invase": searched,

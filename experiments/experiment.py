@@ -39,6 +39,7 @@ class Experiment:
         explanation: Where ours differ from the paper's and why, for the report.
         table: What compare shows, where it is not medians beside published numbers.
         stack: How many jobs share a stack at most, where memory or a clock says so.
+        name: Of its tables and figures, where it looks at the runs of another experiment.
     """
 
     about: str
@@ -54,6 +55,7 @@ class Experiment:
     explanation: str = ""
     table: Callable[[Results], Table] | None = None
     stack: int | None = None
+    name: str | None = None
 
     def run(
         self,
@@ -111,7 +113,12 @@ class Experiment:
         """Where tables and figures go, without the ending; those of a quick run are not to be mistaken for results."""
         folder = RUNS if quick else RESULTS
         folder.mkdir(parents=True, exist_ok=True)
-        return folder / self.config(quick).name
+        return folder / self.label(quick)
+
+    def label(self, quick: bool) -> str:
+        """What its tables and figures are called."""
+        name = self.config(quick).name
+        return name if self.name is None else f"{self.name}-quick" if quick else self.name
 
 
 def medians(results: Results, method: str, dataset: str, score: str) -> float:

@@ -46,7 +46,7 @@ def section(name: str, whole: Experiment, folder: Path, *, quick: bool) -> str:
     """What is known of one experiment, with its parts."""
     text = [f"## {name}\n", f"{whole.about}.\n"]
     for one in (whole, *whole.parts):
-        stored = folder / one.config(quick).name
+        stored = folder / one.label(quick)
         runs = read(stored.with_name(f"{stored.name}_runs.csv"))
         if one.parts or one is not whole:
             text.append(f"### {stored.name}\n")

@@ -63,6 +63,17 @@ def test_all_penalties_are_one_stack_and_the_choice_is_stored(tmp_path):
     assert lines(tmp_path / "log")[0] == "stack 3 [(200, 3)]"
 
 
+def test_searched_jobs_share_a_stack_of_at_most_so_many_fits(tmp_path):
+    method = {"method": Blurred, "penalties": [0.0, 0.001, 0.9], "parameters": {"log": str(tmp_path / "log")}}
+    config = Config({"blurred": method}, {"three": {"maker": three_parts}}, seeds=[0, 2, 3])
+    results = run(config, tmp_path, verbose=False, stack_size=7)
+    assert [line for line in lines(tmp_path / "log") if line.startswith("stack")] == [
+        "stack 6 [(200, 3)]",
+        "stack 3 [(200, 3)]",
+    ]
+    assert [record["scores"]["penalty"] for record in results] == [0.001] * 3
+
+
 def test_the_choice_is_made_on_the_part_that_is_not_reported(tmp_path):
     # Where the belief is wrong, saying less is better.
     assert searched(tmp_path, [0.0, 0.9], test="validation") == 0.9

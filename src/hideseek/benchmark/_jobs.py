@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,19 +51,23 @@ class Job:
     description: Mapping[str, Any]
     key: str
 
-    def made(self, device: str, *, without: Sequence[str] = ()) -> Any:
-        """The unfitted method, on a device and with the seed where it takes them."""
+    def made(self, device: str, *, of_a_stack: bool = False) -> Any:
+        """The unfitted method, on a device and with the seed where it takes them; of a stack: without candidates."""
         known = parameters_of(self.cls)
-        chosen = {name: value for name, value in self.parameters.items() if name not in without}
+        chosen = dict(self.parameters)
+        if of_a_stack:
+            chosen.pop(_SHARED_BY_A_STACK, None)
         if "device" in known:
             chosen = {"device": device, **chosen}
         if "random_state" in known:
             chosen["random_state"] = self.seed
         return self.cls(**chosen)
 
-    def stack_parameters(self) -> dict[str, Any]:
-        """The parameters that may differ from those of the neighbours in a stack."""
-        return {name: value for name, value in self.parameters.items() if name == _SHARED_BY_A_STACK}
+    def candidates(self) -> list[dict[str, Any]]:
+        """The fits: of each, the parameters that may differ from those of its neighbours in a stack."""
+        if self.penalties:
+            return [{_SHARED_BY_A_STACK: penalty} for penalty in self.penalties]
+        return [{name: value for name, value in self.parameters.items() if name == _SHARED_BY_A_STACK}]
 
 
 Piece = tuple[Job, ...]
@@ -88,18 +92,18 @@ def jobs_of(config: Config) -> list[Job]:
 
 
 def pieces_of(jobs: Iterable[Job], stack_size: int) -> list[Piece]:
-    """The jobs in pieces: those of one method that can share a stack together, at most ``stack_size`` of them."""
+    """The jobs in pieces: those of one method that can share a stack together, with at most ``stack_size`` fits."""
     shapes: dict[str, str] = {}
     groups: dict[str, list[Job]] = {}
     for job in jobs:
-        alone = stack_size == 1 or job.penalties or not hasattr(job.cls, "fit_many")
+        alone = stack_size == 1 or not hasattr(job.cls, "fit_many")
         group = job.key if alone else _stack(job, shapes)
         groups.setdefault(group, []).append(job)
-    return [
-        tuple(group[start : start + stack_size])
-        for group in groups.values()
-        for start in range(0, len(group), stack_size)
-    ]
+    pieces: list[Piece] = []
+    for members in groups.values():
+        size = max(1, stack_size // len(members[0].candidates()))
+        pieces += [tuple(members[start : start + size]) for start in range(0, len(members), size)]
+    return pieces
 
 
 def _stack(job: Job, shapes: dict[str, str]) -> str:
@@ -109,7 +113,8 @@ def _stack(job: Job, shapes: dict[str, str]) -> str:
     source = _hash(description["dataset"])
     if source not in shapes:
         shapes[source] = _shape(job)
-    return f"{description['method']} {json.dumps(as_json(parameters), sort_keys=True)} {shapes[source]}"
+    what = json.dumps([as_json(parameters), len(job.penalties)], sort_keys=True)
+    return f"{description['method']} {what} {shapes[source]}"
 
 
 def _shape(job: Job) -> str:

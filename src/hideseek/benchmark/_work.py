@@ -7,6 +7,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -99,21 +100,26 @@ def _fitted(jobs: list[Job], parts: Mapping[str, _Parts], device: str) -> list[t
 
 
 def _fit(jobs: list[Job], parts: Mapping[str, _Parts], device: str) -> list[Any]:
+    """One fitted method per job. Candidates of the penalty are fits like any other; the validation rows choose."""
     trains = [parts[job.key][0] for job in jobs]
-    if len(jobs) == 1 and jobs[0].penalties:
-        return [_searched(jobs[0], trains[0], device)]
-    if len(jobs) == 1:
+    if len(jobs) == 1 and not jobs[0].penalties:
         return [jobs[0].made(device).fit(trains[0].X, trains[0].y)]
-    changes = [job.stack_parameters() for job in jobs]
-    template = jobs[0].made(device, without=list(changes[0]))
-    problems = [(train.X, train.y, job.seed, change) for job, train, change in zip(jobs, trains, changes, strict=True)]
-    return list(template.fit_many(problems))
+    problems = [
+        (train.X, train.y, job.seed, change)
+        for job, train in zip(jobs, trains, strict=True)
+        for change in job.candidates()
+    ]
+    models = iter(jobs[0].made(device, of_a_stack=True).fit_many(problems))
+    return [
+        _chosen(job, train, list(islice(models, len(job.candidates()))))
+        for job, train in zip(jobs, trains, strict=True)
+    ]
 
 
-def _searched(job: Job, train: Dataset, device: str) -> Any:
-    """The fit with the penalty that the validation rows are for; all candidates are one stack."""
-    problems = [(train.X, train.y, job.seed, {"penalty": penalty}) for penalty in job.penalties]
-    models = job.made(device, without=["penalty"]).fit_many(problems)
+def _chosen(job: Job, train: Dataset, models: list[Any]) -> Any:
+    """The fit of a job, or of its candidates the one with the best penalty."""
+    if not job.penalties:
+        return models[0]
     validation = job.source.validation(job.seed)
     return models[best_penalty(models, job.penalties, train, validation, job.chosen_by)]
 
