@@ -27,9 +27,12 @@ def element(tag: str, *children: object, **attributes: object) -> Markup:
 
 
 def table(caption: str, head: list[str], rows: list[list[object]]) -> Markup:
-    """A table whose first column names its rows; a head that starts with "#" is one of numbers."""
+    """A table whose first column names its rows; "#" before a title makes a column of numbers, no title one of bars."""
     kinds = ["number" if title.startswith("#") else None for title in head]
-    top = [element("th", title.lstrip("#"), scope="col", class_=kind) for title, kind in zip(head, kinds, strict=True)]
+    top = [
+        element("th", title.lstrip("#"), scope="col", class_=kind) if title else element("td")
+        for title, kind in zip(head, kinds, strict=True)
+    ]
     body = [
         element(
             "tr",

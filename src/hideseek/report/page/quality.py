@@ -74,4 +74,6 @@ def _of_values(explanation: Explanation, model: Any, actual: NDArray[Any]) -> di
 
 
 def _written(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{float(value):.4g}"
+    if isinstance(value, str):
+        return value
+    return f"{value:.4f}" if 1e-3 <= abs(value) < 1e3 else f"{value:.4g}"

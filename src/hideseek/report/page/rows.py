@@ -14,7 +14,7 @@ from hideseek.report.page.sampling import rows_by_answer
 
 __all__ = ["page_features", "page_rows"]
 
-_LONGEST_SENTENCE = 300
+_LONGEST_SENTENCE = 400
 _FEATURES_IN_HEATMAP = 60
 
 

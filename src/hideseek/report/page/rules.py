@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import matthews_corrcoef
 from sklearn.tree import DecisionTreeClassifier
 
 from hideseek.report.page.columns import Column
@@ -18,9 +19,9 @@ __all__ = ["Condition", "Rule", "rule_for"]
 
 _DEPTHS = (1, 2, 3)
 _WORTH_A_CONDITION = 0.03
-"""What one condition more has to add to a rule's F1."""
-_WORTH_SAYING = 0.5
-"""F1 on new rows below which a rule says too little."""
+"""What one condition more has to add to a rule's correlation."""
+_WORTH_SAYING = 0.4
+"""Correlation on new rows below which a rule says too little."""
 _FEW_VALUES = 50
 _MOST_CATEGORIES = 20
 
@@ -50,12 +51,15 @@ class Rule:
         covered: The share of the rows meant for which they hold.
         pure: The share of the rows for which they hold that are meant.
         accuracy: The share of all rows that are told rightly.
+        correlation: Between "it holds" and "is meant": unlike the accuracy it is 0 for a rule that only knows how many
+            rows are meant.
     """
 
     conditions: tuple[Condition, ...]
     covered: float
     pure: float
     accuracy: float
+    correlation: float
 
     def __str__(self) -> str:
         return listed(condition.text for condition in self.conditions)
@@ -82,17 +86,18 @@ def rule_for(meant: NDArray[np.bool_], columns: Sequence[Column], rows: NDArray[
         for path in _paths(tree.tree_):
             conditions = _conditions(path, inputs, columns)
             rule = _measured(conditions, meant[learn], columns, rows[learn])
-            if best is None or _f1(rule) > _f1(best) + _WORTH_A_CONDITION * (len(conditions) - len(best.conditions)):
+            more = _WORTH_A_CONDITION * (len(conditions) - (len(best.conditions) if best else 0))
+            if best is None or rule.correlation > best.correlation + more:
                 best = rule
     if best is None:
         return None
     best = _measured(best.conditions, meant[measure], columns, rows[measure])
-    return best if _f1(best) >= _WORTH_SAYING else None
+    return best if best.correlation >= _WORTH_SAYING else None
 
 
-def _values_asked_for(column: Column) -> list[float | None]:
+def _values_asked_for(column: Column) -> Sequence[float | None]:
     """None: where the column is cut; a number: whether it is that category."""
-    return [*column.categories][:_MOST_CATEGORIES] if column.kind == "category" else [None]
+    return tuple(column.categories)[:_MOST_CATEGORIES] if column.kind == "category" else (None,)
 
 
 def _input(column: Column, value: float | None, rows: NDArray[np.intp]) -> NDArray[np.floating]:
@@ -154,8 +159,10 @@ def _measured(
 ) -> Rule:
     holds = np.all([condition.holds(columns, rows) for condition in conditions], axis=0)
     both = float((holds & meant).sum())
-    return Rule(conditions, both / max(1, meant.sum()), both / max(1, holds.sum()), float((holds == meant).mean()))
-
-
-def _f1(rule: Rule) -> float:
-    return 2 * rule.covered * rule.pure / max(rule.covered + rule.pure, 1e-12)
+    return Rule(
+        conditions,
+        covered=both / max(1, meant.sum()),
+        pure=both / max(1, holds.sum()),
+        accuracy=float((holds == meant).mean()),
+        correlation=float(matthews_corrcoef(meant, holds)),
+    )

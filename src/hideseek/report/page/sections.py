@@ -63,8 +63,9 @@ def ranking(content: Content) -> Markup:
     rows: list[list[object]] = []
     columns = (ranking[name][:_MOST_LISTED] for name in ("feature", "importance", "standard_error", "selected"))
     for name, mean, error, selected in zip(*columns, strict=True):
-        spread = "" if np.isnan(error) else f" ± {error:.1g}"
-        rows.append([name, _bar(mean / top, np.nan_to_num(error) / top), f"{mean:.3f}{spread}", f"{selected:.0%}"])
+        spread = "" if np.isnan(error) else f" ± {_figure(error, top)}"
+        bar = _bar(mean / top, np.nan_to_num(error) / top)
+        rows.append([name, bar, f"{_figure(mean, top)}{spread}", f"{selected:.0%}"])
     head = ["Feature", "", f"#Mean {content.explanation.importance_kind}", "#Selected in"]
     parts = [table("Features by mean importance, with standard errors", head, rows[:_RANKED_AT_ONCE])]
     if len(rows) > _RANKED_AT_ONCE:
@@ -81,6 +82,11 @@ def ranking(content: Content) -> Markup:
             )
         )
     return Markup("".join(parts))
+
+
+def _figure(value: float, top: float) -> str:
+    """Three decimals, where the largest number is of a size for that."""
+    return f"{value:.3f}" if 0.1 <= top < 1e4 else f"{value:.3g}"
 
 
 def _bar(share: float, error: float = 0.0) -> Markup:
@@ -163,7 +169,7 @@ def _answers(content: Content, number: int) -> str:
         return f"Predicted {np.mean(own):.4g} on average; {np.mean(prediction):.4g} over all rows."
     labels, counts = np.unique(own.astype(str), return_counts=True)
     first = np.argsort(-counts, kind="stable")[:3]
-    return f"Predicted: {listed(f'{labels[i]} in {counts[i] / len(own):.0%}' for i in first)}."
+    return f"Predicted: {', '.join(f'class {labels[i]} {counts[i] / len(own):.0%}' for i in first)}."
 
 
 def data(content: Content) -> Markup:

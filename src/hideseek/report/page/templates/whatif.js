@@ -107,7 +107,8 @@ class WhatIf {
   }
 
   makeOutputs() {
-    const { kind, classes = ["Prediction"] } = this.model.output;
+    const { kind, classes = ["y"] } = this.model.output;
+    if (kind === "softmax") byId("what-if-output-title").textContent = "Probability of each class";
     return classes.map((name) => {
       const number = make("data");
       const bar = kind === "softmax" ? make("meter", { min: 0, max: 1, "aria-label": `Probability of ${name}` }) : "";
