@@ -36,8 +36,8 @@ def pack_column(values: NDArray[np.floating]) -> Packed:
     return pack(values, "f8")
 
 
-def pack_shades(values: NDArray[np.floating]) -> Packed:
-    """In 65,536 steps from the lowest to the highest value, and from 0 to 1 at least."""
-    low, high = min(0.0, float(values.min())), max(1.0, float(values.max()))
+def pack_shades(values: NDArray[np.floating], top: float) -> Packed:
+    """In 65,536 steps from 0, or from the lowest value, to ``top``, or to the highest value."""
+    low, high = min(0.0, float(values.min())), max(top, float(values.max()))
     steps = np.rint((values.astype(np.float64) - low) * (_SHADES / (high - low)))
     return {**pack(steps, "u2"), "low": low, "high": high}

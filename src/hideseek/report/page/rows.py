@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hideseek.explanation import Explanation
 from hideseek.report.page.columns import Column
 from hideseek.report.page.content import Content
 from hideseek.report.page.packing import pack_column, pack_shades
@@ -51,10 +52,15 @@ def page_rows(content: Content) -> dict[str, Any]:
         "actual": _plain(content.actual, rows),
         "selected": explanation.n_selected[rows].tolist(),
         "group": content.group[rows].tolist(),
-        "importance": pack_shades(explanation.importance[np.ix_(rows, content.features)]),
+        "importance": pack_shades(explanation.importance[np.ix_(rows, content.features)], _top(explanation)),
         "values": values,
         "order": order.tolist(),
     }
+
+
+def _top(explanation: Explanation) -> float:
+    """The darkest shade: of masks 1, of other methods the largest of all."""
+    return 1.0 if explanation.importance_kind == "mask" else max(float(explanation.importance.max()), 1e-12)
 
 
 def _plain(values: NDArray[Any] | None, rows: NDArray[np.intp]) -> list[float | str] | None:

@@ -22,7 +22,7 @@ _ROWS_COMPARED = 1500
 _SMALLEST_SHARE = 0.02
 _APART = 0.25
 """Mean silhouette below which rows do not fall into groups."""
-_WORTH_A_GROUP = 0.02
+_WORTH_A_GROUP = 0.04
 """What one group more has to add to the silhouette."""
 _DECIDES = 0.5
 """A feature decides in a group if it is selected in this share of its rows."""
@@ -83,7 +83,8 @@ def group_rows(selected: NDArray[np.bool_]) -> NDArray[np.int64]:
         if np.bincount(found.labels_, minlength=n_groups).min() < _SMALLEST_SHARE * len(sample):
             continue
         score = silhouette_score(sample, found.labels_, sample_size=min(_ROWS_COMPARED, len(sample)), random_state=0)
-        if score > best_score + (0 if best is None else _WORTH_A_GROUP):
+        more = 0.0 if best is None else _WORTH_A_GROUP * (n_groups - best.n_clusters)
+        if score > best_score + more:
             best, best_score = found, score
     if best is None:
         return np.zeros(len(selected), dtype=np.int64)
