@@ -180,7 +180,8 @@ class Explanation:
     def describe(self, row: int) -> str:
         """One sentence on the row at this position: the prediction, and what decided, most important first."""
         one = self[operator.index(row)]
-        chosen = [j for j in np.argsort(-one.importance[0], kind="stable") if one.selected[0, j]]
+        shown = np.flatnonzero(one.selected[0])
+        chosen = shown[np.argsort(-one.importance[0, shown], kind="stable")]
         parts = []
         for j in chosen:
             value = "" if one.data is None else f" = {_short(one.data[0, j])}"

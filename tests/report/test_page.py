@@ -132,6 +132,26 @@ def test_more_rows_than_fit_are_sampled_and_that_is_said(tmp_path):
     assert "3,000" in page.text["page"]
 
 
+def test_a_large_report_stays_small(tmp_path):
+    draw = np.random.default_rng(0)
+    masks = draw.uniform(size=(5100, 100)).astype(np.float32)
+    write_report(Explanation(masks, masks > 0.97, data=draw.normal(size=masks.shape)), tmp_path / "page.html")
+    page = Page(tmp_path / "page.html")
+    assert len(page.data["rows"]["labels"]) == 5000
+    assert len(page.source) < 8e6
+
+
+def test_of_very_wide_tables_the_features_that_matter_are_held(tmp_path):
+    masks = np.zeros((30, 1000))
+    masks[:, 777] = 1
+    write_report(Explanation(masks, masks > 0.5, data=masks), tmp_path / "page.html")
+    page = Page(tmp_path / "page.html")
+    names = [feature["name"] for feature in page.data["features"]["all"]]
+    assert len(names) == 200
+    assert names[page.data["features"]["heatmap"][0]] == "x778"
+    assert "500 features that matter less are left out" in page.text["ranking"]
+
+
 # -- the file -----------------------------------------------------------------------------------------------------
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from hideseek.estimators._base import BaseHideSeek
@@ -39,6 +40,7 @@ def obstacle(explanation: Explanation, model: Any) -> str | None:
         return (
             f"{type(model).__name__} is not a Hide&Seek model: no network gives its importances, so none can run here."
         )
+    check_is_fitted(model)
     if explanation.data is None or list(explanation.feature_names) != model._names():
         return "The explanation shows only some of the columns that the model needs."
     ensemble = model._ensemble

@@ -19,6 +19,8 @@ __all__ = ["Subgroup", "group_rows", "subgroups_of"]
 _MOST_GROUPS = 8
 _ROWS_LOOKED_AT = 4000
 _ROWS_COMPARED = 1500
+_COLUMNS_LOOKED_AT = 200
+"""Groups and rules are made of the columns that matter most: of thousands, some tell any rows apart by chance."""
 _SMALLEST_SHARE = 0.02
 _APART = 0.25
 """Mean silhouette below which rows do not fall into groups."""
@@ -55,13 +57,15 @@ class Subgroup:
 def subgroups_of(explanation: Explanation, columns: Sequence[Column]) -> tuple[NDArray[np.int64], tuple[Subgroup, ...]]:
     """The group of each row, from 0, and what there is to say about each group."""
     group = group_rows(explanation.selected)
+    often_first = np.argsort(-explanation.selected.mean(axis=0), kind="stable")
+    looked_at = [columns[j] for j in np.sort(often_first[:_COLUMNS_LOOKED_AT])] if columns else []
     rows = _some_rows(len(explanation), _ROWS_LOOKED_AT)
     found = []
     for number in range(int(group.max(initial=0)) + 1):
         own = group == number
         often = explanation.selected[own].mean(axis=0)
         order = [j for j in np.argsort(-often, kind="stable") if often[j] >= _DECIDES]
-        rule = rule_for(own[rows], columns, rows)
+        rule = rule_for(own[rows], looked_at, rows)
         deciding = tuple((int(j), float(often[j])) for j in order)
         found.append(Subgroup(number + 1, int(own.sum()), float(own.mean()), deciding, rule))
     return group, tuple(found)
@@ -73,7 +77,8 @@ def group_rows(selected: NDArray[np.bool_]) -> NDArray[np.int64]:
     Shape: ``(rows, features)`` -> ``(rows,)``.
     """
     often = selected.mean(axis=0)
-    differs = (often >= _SMALLEST_SHARE) & (often <= 1 - _SMALLEST_SHARE)
+    rest = np.minimum(often, 1 - often)  # the share of rows in which a feature is treated unlike in the others
+    differs = [j for j in np.argsort(-rest, kind="stable")[:_COLUMNS_LOOKED_AT] if rest[j] >= _SMALLEST_SHARE]
     rows = _some_rows(len(selected), _ROWS_LOOKED_AT)
     sample = selected[np.ix_(rows, differs)].astype(np.float32)
     n_different = len(np.unique(sample, axis=0))
