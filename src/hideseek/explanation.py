@@ -6,7 +6,7 @@ import io
 import operator
 import os
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any, Literal, cast
 
@@ -38,6 +38,7 @@ class Explanation:
         row_labels: One per row; 0, 1, ... if not given.
         importance_kind: "mask": the share of the feature that was shown, from 0 to 1; other methods name their own.
         predictor: Gives ``prediction`` and ``probability`` when they are first asked for.
+        model: The fitted model behind them, for those who need more than its answers.
         frame_library: "pandas" or "polars": what frames are made with.
 
     Example:
@@ -57,6 +58,7 @@ class Explanation:
         row_labels: ArrayLike | None = None,
         importance_kind: str = "mask",
         predictor: Predictor | None = None,
+        model: Any = None,
         frame_library: FrameLibrary = "pandas",
     ) -> None:
         self.importance = np.asarray(importance)
@@ -72,6 +74,7 @@ class Explanation:
         self.data = None if data is None else np.asarray(data)
         self.row_labels = np.arange(n_rows) if row_labels is None else np.asarray(row_labels)
         self.importance_kind = importance_kind
+        self.model = model
         self._frame_library = frame_library
         self._predictor = predictor
         self._inputs = self.data  # stays whole when features are picked, so that predictions can still be made
@@ -140,6 +143,7 @@ class Explanation:
             row_labels=self.row_labels[i],
             importance_kind=self.importance_kind,
             predictor=self._predictor,
+            model=self.model,
             frame_library=self._frame_library,
         )
         part._inputs = None if self._inputs is None else self._inputs[i]
@@ -176,7 +180,8 @@ class Explanation:
     def describe(self, row: int) -> str:
         """One sentence on the row at this position: the prediction, and what decided, most important first."""
         one = self[operator.index(row)]
-        chosen = [j for j in np.argsort(-one.importance[0], kind="stable") if one.selected[0, j]]
+        shown = np.flatnonzero(one.selected[0])
+        chosen = shown[np.argsort(-one.importance[0, shown], kind="stable")]
         parts = []
         for j in chosen:
             value = "" if one.data is None else f" = {_short(one.data[0, j])}"
@@ -205,18 +210,21 @@ class Explanation:
 
     def mean_importance(self) -> Any:
         """The ranking over all rows: mean importance, its standard error, and the share of rows that select it."""
+        _, columns = self._ranking()
+        return self._frame(columns)
+
+    def _ranking(self) -> tuple[NDArray[np.intp], dict[str, NDArray[Any]]]:
+        """The features' positions, most important first, and the columns of ``mean_importance``."""
         n_rows = len(self)
         mean = self.importance.mean(axis=0, dtype=np.float64)
         spread = self.importance.std(axis=0, ddof=1, dtype=np.float64) if n_rows > 1 else np.full(len(mean), np.nan)
         order = np.argsort(-mean, kind="stable")
-        return self._frame(
-            {
-                "feature": np.array(self.feature_names)[order],
-                "importance": mean[order],
-                "standard_error": (spread / np.sqrt(n_rows))[order],
-                "selected": self.selected.mean(axis=0)[order],
-            }
-        )
+        return order, {
+            "feature": np.array(self.feature_names)[order],
+            "importance": mean[order],
+            "standard_error": (spread / np.sqrt(n_rows))[order],
+            "selected": self.selected.mean(axis=0)[order],
+        }
 
     def _frame(self, columns: dict[str, NDArray[Any]]) -> Any:
         return make_frame(columns, self._frame_library)
@@ -248,6 +256,20 @@ class Explanation:
         more = f"<p>{len(self) - _HTML_ROWS:,} more rows</p>" if len(self) > _HTML_ROWS else ""
         caption = f"<caption>{escape(repr(self).splitlines()[0])}; bold: selected</caption>"
         return f"<table>{caption}<tr><th></th>{head}</tr>{''.join(body)}</table>{more}"
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        y: ArrayLike | None = None,
+        quality: Mapping[str, float | str] | None = None,
+        categories: Mapping[str, Mapping[Any, str]] | None = None,
+    ) -> None:
+        """Write one HTML file that shows all of this, without a network; see ``hideseek.report.write_report``."""
+        from hideseek.report import write_report  # a room above this one, entered only when asked for
+
+        write_report(self, path, title=title, y=y, quality=quality, categories=categories)
 
     # -- on disk ------------------------------------------------------------------------------------------------
 

@@ -120,6 +120,7 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """
         table = self._table(X)
         importance = self._importance(table)
+        fitted = copy(self)  # of this fit, even if the method is fitted anew
         return Explanation(
             importance,
             self._selected(importance),
@@ -127,7 +128,8 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             data=table,
             row_labels=row_labels(X),
             importance_kind=self.importance_kind,
-            predictor=copy(self)._predicted,  # of this fit, even if the method is fitted anew
+            predictor=fitted._predicted,
+            model=fitted,
             frame_library=frame_library(X),
         )
 

@@ -239,13 +239,15 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         """
         table = self._table(X)
         masks = self._ensemble.masks(table)
+        fitted = copy(self)  # of this fit, even if the estimator is fitted anew
         return Explanation(
             masks,
             masks > self.threshold,
             feature_names=self._names(),
             data=table,
             row_labels=row_labels(X),
-            predictor=copy(self)._predicted,  # of this fit, even if the estimator is fitted anew
+            predictor=fitted._predicted,
+            model=fitted,
             frame_library=frame_library(X),
         )
 

@@ -1,0 +1,62 @@
+"""One HTML text of the templates, the sections and the data."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from hideseek.report.page.content import Content
+from hideseek.report.page.model import page_model
+from hideseek.report.page.rows import page_features, page_rows
+from hideseek.report.page.sections import SECTIONS
+
+__all__ = ["assemble"]
+
+_SCRIPTS = ("arrays.js", "words.js", "model.js", "heatmap.js", "rows.js", "whatif.js", "start.js")
+"""One after the other they are one module; each says at its top what it is for."""
+
+
+def assemble(content: Content) -> str:
+    """The whole page."""
+    style, script = _template("page.css"), "\n".join(_template(name) for name in _SCRIPTS)
+    parts = {section.__name__: section(content) for section in SECTIONS}
+    return Template(_template("page.html")).substitute(
+        parts,
+        title=escape(content.title),
+        policy=_policy(style, script),
+        style=style,
+        script=script,
+        page_data=_data(content),
+    )
+
+
+def _template(name: str) -> str:
+    return (files("hideseek.report.page") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """Nothing may be fetched, and nothing runs but this very script."""
+    style_hash, script_hash = (
+        f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (style, script)
+    )
+    return (
+        f"default-src 'none'; script-src {script_hash}; style-src {style_hash}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _data(content: Content) -> str:
+    described: dict[str, Any] = {
+        "kind": content.explanation.importance_kind,
+        "features": page_features(content),
+        "groups": [subgroup.name for subgroup in content.subgroups],
+        "rows": page_rows(content),
+        "model": page_model(content.model) if content.obstacle is None else None,
+    }
+    text = json.dumps(described, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
+    return text.replace("<", "\\u003c")  # or a name could end the script element

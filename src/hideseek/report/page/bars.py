@@ -1,0 +1,75 @@
+"""Tables with bars: the ranking over all rows, and how many features decide a row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hideseek.report.page.content import Content
+from hideseek.report.page.markup import Markup, element, table
+
+__all__ = ["numbers_selected", "ranking"]
+
+_RANKED_AT_ONCE = 20
+_MOST_RANKED = 500
+_MOST_BARS = 20
+
+
+def ranking(content: Content) -> Markup:
+    """Mean importance over all rows, as bars with error bars; the first features at once, the others on demand."""
+    ranking = content.ranking
+    top = max(float(np.max(ranking["importance"] + np.nan_to_num(ranking["standard_error"]))), 1e-12)
+    rows: list[list[object]] = []
+    columns = (ranking[name][:_MOST_RANKED] for name in ("feature", "importance", "standard_error", "selected"))
+    for name, mean, error, selected in zip(*columns, strict=True):
+        spread = "" if np.isnan(error) else f" ± {_figure(error, top)}"
+        bar = _bar(mean / top, np.nan_to_num(error) / top)
+        rows.append([name, bar, f"{_figure(mean, top)}{spread}", f"{selected:.0%}"])
+    head = ["Feature", "", f"#Mean {content.explanation.importance_kind}", "#Selected in"]
+    lead = (
+        f"The mean over all rows of each feature's {content.explanation.importance_kind}; the dark line spans one "
+        "standard error to each side. A feature with a small mean may still decide a few rows alone."
+    )
+    parts = [
+        element("p", lead),
+        table("Features by mean importance, with standard errors", head, rows[:_RANKED_AT_ONCE]),
+    ]
+    if len(rows) > _RANKED_AT_ONCE:
+        rest = rows[_RANKED_AT_ONCE:]
+        parts.append(
+            element("details", element("summary", f"{len(rest)} more features"), table("Further features", head, rest))
+        )
+    if len(ranking["feature"]) > _MOST_RANKED:
+        n_more = len(ranking["feature"]) - _MOST_RANKED
+        parts.append(element("p", f"{n_more:,} features that matter less are left out.", class_="quiet"))
+    return Markup("".join(parts))
+
+
+def _figure(value: float, top: float) -> str:
+    """Three decimals, where the largest number is of a size for that."""
+    return f"{value:.3f}" if 0.1 <= top < 1e4 else f"{value:.3g}"
+
+
+def _bar(share: float, error: float = 0.0) -> Markup:
+    """A bar on a scale from 0 to 1, with an error bar."""
+    width = 100 * min(1.0, max(0.0, share))
+    parts = [element("rect", x=0, y=2, width=f"{width:.2f}", height=8)]
+    if error > 0:
+        low, high = 100 * max(0.0, share - error), 100 * min(1.0, share + error)
+        parts.append(element("line", x1=f"{low:.2f}", x2=f"{high:.2f}", y1=6, y2=6))
+    return element("svg", *parts, viewBox="0 0 100 12", preserveAspectRatio="none", class_="bar", aria_hidden="true")
+
+
+def numbers_selected(content: Content) -> Markup:
+    """How many features decide, over the rows."""
+    counts = np.bincount(content.explanation.n_selected)
+    first, last = int(np.flatnonzero(counts)[0]), len(counts) - 1
+    step = -(-(last - first + 1) // _MOST_BARS)
+    bins = [
+        (low, min(low + step - 1, last), int(counts[low : low + step].sum())) for low in range(first, last + 1, step)
+    ]
+    most = max(n for _, _, n in bins)
+    rows: list[list[object]] = [
+        [f"{low}" if low == high else f"{low} to {high}", _bar(n / most), f"{n:,}", f"{n / counts.sum():.1%}"]
+        for low, high, n in bins
+    ]
+    return table("Features selected per row", ["Selected", "", "#Rows", "#Share"], rows)

@@ -1,0 +1,67 @@
+"""The groups of rows with different answers, each as a card in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hideseek.report.page.content import Content
+from hideseek.report.page.markup import Markup, element
+from hideseek.report.page.subgroups import Subgroup
+from hideseek.validation import listed
+
+__all__ = ["groups"]
+
+_NAMED_IN_A_GROUP = 8
+
+
+def groups(content: Content) -> Markup:
+    """One card per subgroup, in words."""
+    if len(content.subgroups) == 1:
+        lead = "The rows do not fall into groups with clearly different answers."
+    else:
+        lead = f"By what was selected, the rows fall into {len(content.subgroups)} groups."
+    cards = [_card(content, subgroup) for subgroup in content.subgroups]
+    return Markup(element("p", lead) + element("ul", *cards, class_="cards"))
+
+
+def _card(content: Content, subgroup: Subgroup) -> Markup:
+    names = content.explanation.feature_names
+    features = [f"{names[j]} ({share:.0%})" for j, share in subgroup.deciding[:_NAMED_IN_A_GROUP]]
+    if len(subgroup.deciding) > _NAMED_IN_A_GROUP:
+        features.append(f"{len(subgroup.deciding) - _NAMED_IN_A_GROUP} more")
+    number = subgroup.number - 1
+    parts = [
+        element("h3", element("span", class_=f"swatch group-{number}", aria_hidden="true"), subgroup.name),
+        element("p", f"{subgroup.n_rows:,} rows, {subgroup.share:.0%} of all.", class_="quiet"),
+        element("p", element("strong", "What decides: "), listed(features) or "no feature in most of its rows", "."),
+    ]
+    if len(content.subgroups) > 1:
+        parts.append(element("p", element("strong", "Which rows: "), *_rule_said(subgroup)))
+        if content.explanation.prediction is not None:
+            parts.append(element("p", _answers(content, content.explanation.prediction, number)))
+        parts.append(element("p", element("a", "Show these rows", href="#rows", data_group=number), class_="no-print"))
+    return element("li", *parts)
+
+
+def _rule_said(subgroup: Subgroup) -> list[object]:
+    rule = subgroup.rule
+    if rule is None:
+        return ["no short rule tells them from the others."]
+    return [
+        element("b", rule, class_="rule"),
+        f" holds for {rule.covered:.0%} of them, and {rule.pure:.0%} of the rows for which it holds are theirs "
+        f"(a decision tree's rule; accuracy {rule.accuracy:.0%} on rows it was not made from).",
+    ]
+
+
+def _answers(content: Content, prediction: NDArray[Any], number: int) -> str:
+    """What the model predicts for the rows of a group."""
+    own = prediction[content.group == number]
+    if content.explanation.probability is None:
+        return f"Predicted {np.mean(own):.4g} on average; {np.mean(prediction):.4g} over all rows."
+    labels, counts = np.unique(own.astype(str), return_counts=True)
+    first = np.argsort(-counts, kind="stable")[:3]
+    return f"Predicted: {', '.join(f'class {labels[i]} {counts[i] / len(own):.0%}' for i in first)}."

@@ -1,0 +1,81 @@
+"""What a reader should know before trusting the page: masks that say nothing, columns that stand in for each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hideseek.explanation import Explanation
+from hideseek.report.page.columns import Column
+from hideseek.validation import some
+
+__all__ = ["findings_of"]
+
+_NEARLY_ALL = 0.99
+_SOME = 0.01
+_UNDECIDED = 0.1
+"""A mask this close to the threshold could as well lie on its other side."""
+_TOO_MANY_UNDECIDED = 0.05
+_ALIKE = 0.9
+_ROWS_LOOKED_AT = 5000
+_COLUMNS_COMPARED = 200
+
+
+def findings_of(explanation: Explanation, columns: Sequence[Column], model: Any) -> list[str]:
+    """Sentences, the gravest first; none where nothing is odd."""
+    return [
+        *_of_selection(explanation),
+        *_of_masks(explanation, float(getattr(model, "threshold", 0.5))),
+        *_of_columns(columns),
+        *_of_stand_ins(explanation, columns),
+    ]
+
+
+def _of_selection(explanation: Explanation) -> list[str]:
+    n_features = explanation.shape[1]
+    nothing = float((explanation.n_selected == 0).mean())
+    everything = float((explanation.n_selected == n_features).mean())
+    if nothing >= _NEARLY_ALL:
+        return ["The masks collapsed: nothing is selected in nearly every row. Fit again with a smaller penalty."]
+    if n_features > 1 and everything >= _NEARLY_ALL:
+        return ["The masks saturated: everything is selected in nearly every row. Fit again with a larger penalty."]
+    return [f"In {nothing:.1%} of the rows no feature was selected."] if nothing > _SOME else []
+
+
+def _of_masks(explanation: Explanation, threshold: float) -> list[str]:
+    if explanation.importance_kind != "mask":
+        return []
+    undecided = (np.abs(explanation.importance - threshold) < _UNDECIDED).any(axis=1).mean()
+    if undecided <= _TOO_MANY_UNDECIDED:
+        return []
+    return [
+        f"In {undecided:.1%} of the rows at least one mask lies within {_UNDECIDED} of the threshold {threshold:g}: "
+        "there the selection is a close call."
+    ]
+
+
+def _of_columns(columns: Sequence[Column]) -> list[str]:
+    constant = [column.name for column in columns if column.span[0] == column.span[2]]
+    return [f"Constant in these rows: {some(constant)}."] if constant else []
+
+
+def _of_stand_ins(explanation: Explanation, columns: Sequence[Column]) -> list[str]:
+    """Pairs of columns of which either could be selected for the other."""
+    order = np.argsort(-explanation.selected.mean(axis=0), kind="stable")[:_COLUMNS_COMPARED]
+    numbers = [columns[j] for j in order if columns and columns[j].kind != "category" and not columns[j].n_missing]
+    numbers = [column for column in numbers if column.span[0] < column.span[2]]
+    if len(numbers) < 2 or len(explanation) < 3:
+        return []
+    step = max(1, len(explanation) // _ROWS_LOOKED_AT)
+    table = np.stack([column.values[::step] for column in numbers])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        alike = np.abs(np.corrcoef(table)) > _ALIKE
+    pairs = [f"{numbers[i].name} and {numbers[j].name}" for i, j in np.argwhere(np.triu(alike, 1))]
+    if not pairs:
+        return []
+    return [
+        f"Columns that are nearly the same (correlation above {_ALIKE}): {some(pairs)}. "
+        "Of such a pair one may be selected and the other left out."
+    ]

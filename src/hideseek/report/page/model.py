@@ -1,0 +1,117 @@
+"""A fitted model as JSON that a page can run: model.js is its reader.
+
+The description keeps apart what may differ between models:
+
+- ``inputs``: what the networks see, each made of one column: a number that is standardised, or whether the column is
+  in some category, standardised likewise.
+- ``groups``: for each input, the number of its mask; inputs of one group are shown or hidden together.
+- ``members``: for each, the masks it gives (``visible``), the layers of its Hide, and of each of its Seeks, whose
+  answers are averaged.
+- ``pool``: the rows that stand in for what is hidden.
+- ``output``: from the mean output to an answer.
+
+Matrices are not in the JSON itself but in ``weights``, one array of single precision, where they begin at ``start``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
+
+from hideseek.estimators._base import BaseHideSeek
+from hideseek.explanation import Explanation
+from hideseek.report.page.packing import pack
+
+__all__ = ["obstacle", "page_model"]
+
+_MOST_COLUMNS = 500
+_MOST_WEIGHTS = 500_000
+
+
+def obstacle(explanation: Explanation, model: Any) -> str | None:
+    """Why the model cannot run in a page, as a sentence; None where it can."""
+    if model is None:
+        return "The explanation came without its model (from a file, or made by hand)."
+    if not isinstance(model, BaseHideSeek):
+        return (
+            f"{type(model).__name__} is not a Hide&Seek model: no network gives its importances, so none can run here."
+        )
+    check_is_fitted(model)
+    if explanation.data is None or list(explanation.feature_names) != model._names():
+        return "The explanation shows only some of the columns that the model needs."
+    ensemble = model._ensemble
+    if ensemble.knockoffs is not None:
+        return "The model draws hidden values by knockoffs, given the row, which this page cannot."
+    n_columns, n_weights = ensemble.pool.shape[1], ensemble.stack.parameters.numel()
+    if n_columns > _MOST_COLUMNS or n_weights > _MOST_WEIGHTS:
+        return (
+            f"The model is too large to run in a page: {n_columns:,} columns and {n_weights:,} weights; "
+            f"{_MOST_COLUMNS:,} and {_MOST_WEIGHTS:,} are the most."
+        )
+    return None
+
+
+def page_model(model: BaseHideSeek) -> dict[str, Any]:
+    """What model.js needs to give the masks and predictions of this fitted model."""
+    ensemble, store = model._ensemble, _Store()
+    hide, seek = ensemble.stack.layers()
+    visible = ensemble.visible.cpu().numpy()
+    scaler = ensemble.scaler
+    return {
+        "inputs": [
+            {"column": j, "kind": "number", "center": center, "scale": scale, "constant": constant}
+            for j, (center, scale, constant) in enumerate(
+                zip(scaler.center.tolist(), scaler.scale.tolist(), scaler.constant.tolist(), strict=True)
+            )
+        ],
+        "groups": list(range(len(scaler.center))),
+        "members": [
+            {
+                "visible": visible[k].astype(int).tolist(),
+                "hide": store.network(hide, k),
+                "seeks": [store.network(seek, k)],
+            }
+            for k in range(len(visible))
+        ],
+        "pool": {"rows": model.prediction_draws, "start": store.add(ensemble.pool[: model.prediction_draws])},
+        "output": _output(model),
+        "threshold": model.threshold,
+        "weights": pack(store.all(), "f4"),
+    }
+
+
+def _output(model: Any) -> dict[str, Any]:
+    if model._loss == "cross_entropy":
+        return {"kind": "softmax", "classes": [str(label) for label in model.classes_]}
+    return {"kind": "value", "center": model._target_center, "scale": model._target_scale}
+
+
+class _Store:
+    """Arrays one behind the other."""
+
+    def __init__(self) -> None:
+        self._parts: list[NDArray[np.float32]] = []
+        self._size = 0
+
+    def add(self, values: Tensor) -> int:
+        """Append the values, and say where they begin."""
+        self._parts.append(values.detach().cpu().numpy().astype(np.float32).reshape(-1))
+        self._size += self._parts[-1].size
+        return self._size - self._parts[-1].size
+
+    def network(self, layers: list[Tensor], member: int) -> list[dict[str, int]]:
+        """The layers of one member: a matrix ``(outputs, inputs)`` and, behind it, the bias."""
+        described = []
+        for matrix, bias in zip(layers[0::2], layers[1::2], strict=True):
+            start = self.add(matrix[member])
+            self.add(bias[member])
+            described.append({"inputs": matrix.shape[2], "outputs": matrix.shape[1], "start": start})
+        return described
+
+    def all(self) -> NDArray[np.float32]:
+        """Everything that was added."""
+        return np.concatenate(self._parts)

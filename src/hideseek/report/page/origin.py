@@ -1,0 +1,59 @@
+"""How the model was made, and with what."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from hideseek._version import __version__
+from hideseek.engine.draws import columns_given
+from hideseek.estimators._base import BaseHideSeek
+
+__all__ = ["parameters_of", "versions"]
+
+_LIBRARIES = ("torch", "numpy", "scikit-learn")
+
+
+def parameters_of(model: Any) -> dict[str, str]:
+    """What the model was told and what it made of it; empty where the model is not known."""
+    if model is None:
+        return {}
+    told = {name: value for name, value in model.get_params(deep=False).items() if name not in ("verbose", "device")}
+    if isinstance(model, BaseHideSeek):
+        told |= _of_hideseek(model)
+    return {
+        "method": type(model).__name__,
+        **{name.replace("_", " "): _said(value) for name, value in told.items() if value is not None},
+    }
+
+
+def _of_hideseek(model: BaseHideSeek) -> dict[str, Any]:
+    ensemble, recipe = model._ensemble, asdict(model.recipe_)
+    n_given = columns_given(ensemble.pool.shape[1], model.recipe_.column_fraction)
+    return {
+        **recipe,
+        "batch_size": recipe["batch_size"] or "full",
+        "penalty": f"{model.penalty_:.4g}",
+        "price of showing one feature of one row": f"{model.penalty_ / n_given:.4g}",
+        "members that answer": len(ensemble.visible),
+        "weights": f"{ensemble.stack.parameters.numel():,}",
+    }
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(str(part) for part in value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def versions() -> dict[str, str]:
+    """Of this library, of those it stands on, and of Python."""
+    found = {"hideseek": __version__, "Python": platform.python_version()}
+    for name in _LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # installed in a way that leaves no record
+            found[name] = "unknown"
+    return found

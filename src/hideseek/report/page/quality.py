@@ -1,0 +1,79 @@
+"""How well the model predicts, as far as it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import accuracy_score, r2_score, root_mean_squared_error
+
+from hideseek.errors import InputError
+from hideseek.explanation import Explanation
+from hideseek.metrics import auroc
+from hideseek.validation import some
+
+__all__ = ["check_actual", "quality_of"]
+
+
+def check_actual(explanation: Explanation, model: Any, y: ArrayLike | None) -> NDArray[Any] | None:
+    """The true labels as a column that fits the explanation and the model, or None where they are not known."""
+    if y is None:
+        return None
+    actual = np.asarray(y)
+    if actual.shape != (len(explanation),):
+        raise InputError(f"y has the shape {actual.shape}; expected one label for each of {len(explanation)} rows")
+    unknown = sorted({str(label) for label in np.unique(actual)} - {str(label) for label in _classes(model, actual)})
+    if unknown:
+        raise InputError(f"y has labels that the model was not fitted on: {some(unknown)}; pass labels as in fit")
+    return actual
+
+
+def _classes(model: Any, otherwise: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(getattr(model, "classes_", otherwise))
+
+
+def quality_of(
+    explanation: Explanation, model: Any, actual: NDArray[Any] | None, given: Mapping[str, float | str] | None
+) -> dict[str, str]:
+    """Names and figures: those given, those of the rows whose labels are known, and the fit's own held-out loss."""
+    figures = {str(name): _written(value) for name, value in (given or {}).items()}
+    if actual is not None and explanation.prediction is not None:
+        measured = _of_values if explanation.probability is None else _of_classes
+        for name, value in measured(explanation, model, actual).items():
+            figures[f"{name} on the {len(actual):,} rows explained"] = _written(value)
+    history = getattr(model, "history_", {})
+    if "validation_loss" in history:
+        figures["Loss on rows held out of the fit, mean over members"] = _written(history["validation_loss"][-1].mean())
+    return figures
+
+
+def _of_classes(explanation: Explanation, model: Any, actual: NDArray[Any]) -> dict[str, float]:
+    predicted, probability = np.asarray(explanation.prediction).astype(str), np.asarray(explanation.probability)
+    figures = {"Accuracy": float(accuracy_score(actual.astype(str), predicted))}
+    classes = _classes(model, np.unique(actual))
+    if len(classes) == 2:
+        of_each: Any = np.where(predicted == str(classes[1]), probability, 1 - probability)
+    elif explanation._inputs is not None and hasattr(model, "_probabilities"):
+        of_each = model._probabilities(explanation._inputs)
+    else:
+        return figures
+    with suppress(InputError):  # not every class occurs among these rows, so there is no such figure
+        figures["AUROC"] = auroc(actual, of_each)
+    return figures
+
+
+def _of_values(explanation: Explanation, model: Any, actual: NDArray[Any]) -> dict[str, float]:
+    predicted = np.asarray(explanation.prediction)
+    return {
+        "R²": float(r2_score(actual, predicted)),
+        "Root mean squared error": float(root_mean_squared_error(actual, predicted)),
+    }
+
+
+def _written(value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value:.4f}" if 1e-3 <= abs(value) < 1e3 else f"{value:.4g}"

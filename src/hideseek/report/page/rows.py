@@ -1,0 +1,78 @@
+"""The rows that a page holds one by one, as JSON: rows.js, heatmap.js and whatif.js read it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hideseek.explanation import Explanation
+from hideseek.report.page.columns import Column
+from hideseek.report.page.content import Content
+from hideseek.report.page.packing import pack_column, pack_shades
+from hideseek.report.page.sampling import rows_by_answer
+
+__all__ = ["page_features", "page_rows"]
+
+_LONGEST_SENTENCE = 400
+_FEATURES_IN_HEATMAP = 60
+
+
+def page_features(content: Content) -> dict[str, Any]:
+    """Names, kinds and ranges of the features shown, and which of them the heatmap draws, in its order."""
+    names = content.explanation.feature_names
+    described = []
+    for j in content.features:
+        column = content.columns[j] if content.columns else None
+        described.append({"name": names[j], **({} if column is None else _described(column))})
+    place = {int(j): i for i, j in enumerate(content.features)}
+    return {"all": described, "heatmap": [place[int(j)] for j in content.ranked[:_FEATURES_IN_HEATMAP]]}
+
+
+def _described(column: Column) -> dict[str, Any]:
+    low, _, high = column.span
+    categories = [{"value": value, "label": label} for value, label in sorted(column.categories.items())]
+    return {"kind": column.kind, "low": low, "high": high, "categories": categories}
+
+
+def page_rows(content: Content) -> dict[str, Any]:
+    """Labels, sentences, predictions, importances and values of the rows shown."""
+    explanation, rows = content.explanation, content.rows
+    ranked = content.ranked[:_FEATURES_IN_HEATMAP]
+    order = rows_by_answer(
+        content.group[rows], explanation.selected[np.ix_(rows, ranked)], explanation.importance[np.ix_(rows, ranked)]
+    )
+    values = [pack_column(content.columns[j].values[rows]) for j in content.features] if content.columns else None
+    return {
+        "labels": [str(label) for label in explanation.row_labels[rows]],
+        "sentences": [_shortened(explanation.describe(int(row))) for row in rows],
+        "prediction": _plain(explanation.prediction, rows),
+        "probability": _plain(explanation.probability, rows),
+        "actual": _plain(content.actual, rows),
+        "selected": explanation.n_selected[rows].tolist(),
+        "group": content.group[rows].tolist(),
+        "importance": pack_shades(explanation.importance[np.ix_(rows, content.features)], _top(explanation)),
+        "values": values,
+        "order": order.tolist(),
+    }
+
+
+def _top(explanation: Explanation) -> float:
+    """The darkest shade: of masks 1, of other methods the largest of all."""
+    return 1.0 if explanation.importance_kind == "mask" else max(float(explanation.importance.max()), 1e-12)
+
+
+def _plain(values: NDArray[Any] | None, rows: NDArray[np.intp]) -> list[float | str] | None:
+    """Numbers as numbers, so that they sort as such, and anything else as text."""
+    if values is None:
+        return None
+    picked = values[rows]
+    return [float(f"{v:.7g}") for v in picked] if picked.dtype.kind in "iuf" else [str(v) for v in picked]
+
+
+def _shortened(sentence: str) -> str:
+    """A row with hundreds of selected features must not fill the page: cut at a comma."""
+    if len(sentence) <= _LONGEST_SENTENCE:
+        return sentence
+    return f"{sentence[:_LONGEST_SENTENCE].rpartition(', ')[0]}, ..."

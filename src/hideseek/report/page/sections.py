@@ -1,0 +1,152 @@
+"""The parts of the page that hold still, as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hideseek.estimators._base import BaseHideSeek
+from hideseek.explanation import _short
+from hideseek.report.page.bars import numbers_selected, ranking
+from hideseek.report.page.cards import groups
+from hideseek.report.page.content import Content
+from hideseek.report.page.markup import Markup, element, table
+from hideseek.report.page.origin import parameters_of, versions
+
+__all__ = ["SECTIONS"]
+
+_MOST_LISTED = 500
+
+
+def overview(content: Content) -> Markup:
+    """The size of it all at a glance."""
+    explanation = content.explanation
+    n_rows, n_features = explanation.shape
+    tiles = [
+        (f"{n_rows:,}", "rows explained"),
+        (f"{n_features:,}", "features"),
+        (f"{explanation.n_selected.mean():.1f}", "selected per row, on average"),
+        (f"{len(content.subgroups)}", "groups with different answers" if len(content.subgroups) > 1 else "group"),
+    ]
+    penalty = getattr(content.model, "penalty_", None)
+    if penalty is not None:
+        tiles.append((f"{penalty:.3g}", "penalty"))
+    described = [element("div", element("dt", said), element("dd", figure)) for figure, said in tiles]
+    return element("dl", *described, class_="tiles")
+
+
+def findings(content: Content) -> Markup:
+    """What to know before trusting the page."""
+    if not content.findings:
+        return element("p", "Nothing odd was noticed about the masks or the columns.", class_="quiet")
+    return element("ul", *(element("li", finding) for finding in content.findings), class_="findings")
+
+
+def quality(content: Content) -> Markup:
+    """How well the model predicts."""
+    if not content.quality:
+        text = "Not known: pass the labels of these rows (y=...) or figures of your own (quality={...}) to the report."
+        return element("p", text, class_="quiet")
+    return _pairs("Quality of the predictions", "Figure", content.quality)
+
+
+def data(content: Content) -> Markup:
+    """The explained table, column by column."""
+    if not content.columns:
+        return element("p", "The explanation came without the values that were explained.", class_="quiet")
+    rows: list[list[object]] = []
+    for column in content.columns[:_MOST_LISTED]:
+        low, mean, high = ("" if column.kind == "category" else _short(number) for number in column.span)
+        kind = f"category, {len(column.categories)}" if column.kind == "category" else column.kind
+        rows.append([column.name, kind, low, mean, high, f"{column.n_missing:,}" if column.n_missing else "none"])
+    head = ["Column", "Type", "#Lowest", "#Mean", "#Highest", "#Missing"]
+    more = len(content.columns) - _MOST_LISTED
+    tail = element("p", f"{more:,} more columns are left out.", class_="quiet") if more > 0 else Markup()
+    n_rows, n_features = content.explanation.shape
+    region = element(
+        "div",
+        table(f"{n_rows:,} rows, {n_features:,} columns", head, rows),
+        class_="scroll",
+        tabindex=0,
+        role="region",
+        aria_label="Columns of the table",
+    )
+    return Markup(region + tail)
+
+
+def rows_note(content: Content) -> Markup:
+    """Whether the rows that can be looked at are all there are."""
+    shown, total = len(content.rows), len(content.explanation)
+    if shown == total:
+        return element("p", f"All {total:,} rows are here.", class_="quiet")
+    return element(
+        "p",
+        f"The heatmap and the table of rows hold {shown:,} of {total:,} rows, to keep this file small: those with the "
+        "most extreme predictions, and a draw from every group. Everything else on this page counts all rows.",
+        class_="note",
+    )
+
+
+def heatmap_note(content: Content) -> Markup:
+    """How to read the heatmap and move in it."""
+    text = (
+        "One line per row, one column per feature, the most important first; rows of a group lie together, marked by "
+        "its colour at the left edge. Point at a cell, or move with the arrow keys."
+    )
+    more = " Enter or a click takes its row to the what-if below." if content.obstacle is None else ""
+    return element("p", text, more, id="heatmap-help")
+
+
+def what_if_note(content: Content) -> Markup:
+    """What can be done there, or why it cannot."""
+    if content.obstacle is not None:
+        return element("p", f"The model does not run in this page. {content.obstacle}", class_="note")
+    ensemble = content.model._ensemble
+    return element(
+        "p",
+        f"The model itself is in this page: {len(ensemble.visible)} pairs of networks, "
+        f"{ensemble.stack.parameters.numel():,} weights. Change a row's values, and masks and prediction follow.",
+    )
+
+
+def method(content: Content) -> Markup:
+    """Where the importances come from."""
+    if isinstance(content.model, BaseHideSeek):
+        text = (
+            "Hide, a small network, looks at a row and decides how much of each feature to show: the mask. What is "
+            "hidden is replaced by draws, for example from the feature's own column. Seek, another network, predicts "
+            "from what is left. Showing a feature has a price, so that only what the prediction needs is shown. Masks "
+            "say what the model needed; they are not causes."
+        )
+    elif content.model is not None:
+        text = f"The importances are those of {type(content.model).__name__} ({content.explanation.importance_kind})."
+    else:
+        text = "The explanation came without its model, so that this is not known."
+    return element("p", text)
+
+
+def origin(content: Content) -> Markup:
+    """Parameters and versions."""
+    parameters = parameters_of(content.model)
+    made = _pairs("How the model was made", "Setting", parameters) if parameters else Markup()
+    return Markup(made + _pairs("Versions", "Library", versions()))
+
+
+def _pairs(caption: str, title: str, pairs: Mapping[str, str]) -> Markup:
+    return table(caption, [title, "#Value"], [[name, value] for name, value in pairs.items()])
+
+
+SECTIONS = (
+    overview,
+    findings,
+    quality,
+    ranking,
+    numbers_selected,
+    groups,
+    rows_note,
+    heatmap_note,
+    what_if_note,
+    data,
+    method,
+    origin,
+)
+"""page.html has a place for each, under the function's name."""

@@ -1,0 +1,76 @@
+// The fitted model at work on one row: what model.py described, as arithmetic.
+
+const FARTHEST = 1e6; // deviations; values further out count as that far, as in Python
+
+class PageModel {
+  constructor(description) {
+    Object.assign(this, description);
+    this.weights = unpack(description.weights);
+  }
+
+  /** Values of all columns -> the mask of each column, and the model's outputs. */
+  run(values) {
+    const x = this.inputs.map((input) => standardised(input, values[input.column]));
+    const n = x.length;
+    const nMasks = this.members[0].visible.length;
+    const masks = new Float64Array(nMasks);
+    const seen = new Float64Array(nMasks);
+    let total = null;
+    for (const member of this.members) {
+      const mask = this.forward(member.hide, x).map((logit) => 1 / (1 + Math.exp(-logit)));
+      member.visible.forEach((sees, g) => {
+        masks[g] += sees * mask[g];
+        seen[g] += sees;
+      });
+      for (let draw = 0; draw < this.pool.rows; draw += 1) {
+        const z = x.map((value, i) => {
+          const hidden = this.weights[this.pool.start + draw * n + i];
+          return hidden + mask[this.groups[i]] * (value - hidden);
+        });
+        for (const seek of member.seeks) {
+          const output = this.answer(this.forward(seek, z));
+          const share = 1 / (this.members.length * member.seeks.length * this.pool.rows);
+          total ??= new Float64Array(output.length);
+          output.forEach((value, c) => (total[c] += share * value));
+        }
+      }
+    }
+    const ofColumn = new Float64Array(values.length);
+    this.inputs.forEach((input, i) => {
+      const g = this.groups[i];
+      ofColumn[input.column] = masks[g] / Math.max(1, seen[g]);
+    });
+    const { center = 0, scale = 1 } = this.output;
+    return { masks: ofColumn, outputs: total.map((value) => center + scale * value) };
+  }
+
+  forward(layers, x) {
+    let values = x;
+    layers.forEach(({ inputs, outputs, start }, depth) => {
+      const next = new Array(outputs);
+      const bias = start + outputs * inputs;
+      for (let row = 0; row < outputs; row += 1) {
+        let sum = this.weights[bias + row];
+        const first = start + row * inputs;
+        for (let i = 0; i < inputs; i += 1) sum += this.weights[first + i] * values[i];
+        next[row] = depth + 1 < layers.length ? Math.max(0, sum) : sum;
+      }
+      values = next;
+    });
+    return values;
+  }
+
+  answer(logits) {
+    if (this.output.kind !== "softmax") return logits;
+    const most = Math.max(...logits);
+    const powers = logits.map((logit) => Math.exp(logit - most));
+    const sum = powers.reduce((a, b) => a + b, 0);
+    return powers.map((power) => power / sum);
+  }
+}
+
+function standardised({ kind, center, scale, constant, value: category }, raw) {
+  if (constant) return 0;
+  const number = kind === "category" ? Number(raw === category) : raw;
+  return Math.fround(Math.min(FARTHEST, Math.max(-FARTHEST, (number - center) / scale)));
+}

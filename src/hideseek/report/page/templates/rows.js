@@ -1,0 +1,113 @@
+// The table of rows: search, filter by group, sort, page by page.
+
+class RowTable {
+  constructor(data, onOpen) {
+    this.rows = data.rows;
+    this.groups = data.groups;
+    this.onOpen = onOpen;
+    this.columns = this.describeColumns(data);
+    this.sorting = { column: this.columns[0], direction: 1 };
+    this.page = 0;
+    this.haystack = this.rows.sentences.map((sentence) => sentence.toLowerCase());
+    this.search = byId("rows-search");
+    this.group = byId("rows-group");
+    this.size = byId("rows-size");
+    this.group.append(new Option("All", ""), ...data.groups.map((name, g) => new Option(name, g)));
+    this.makeHead();
+    this.search.form.addEventListener("submit", (event) => event.preventDefault());
+    for (const control of [this.search, this.group, this.size]) {
+      control.addEventListener("input", () => this.show(0));
+    }
+    byId("rows-previous").addEventListener("click", () => this.show(this.page - 1));
+    byId("rows-next").addEventListener("click", () => this.show(this.page + 1));
+    for (const link of document.querySelectorAll("a[data-group]")) {
+      link.addEventListener("click", () => {
+        this.group.value = link.dataset.group;
+        this.show(0);
+      });
+    }
+    this.show(0);
+  }
+
+  describeColumns({ rows, groups }) {
+    const all = [
+      { title: "Row", key: (i) => i, text: (i) => rows.labels[i] },
+      { title: "Prediction", values: rows.prediction },
+      { title: "Probability", values: rows.probability, text: (i) => rows.probability[i].toFixed(2) },
+      { title: "Actual", values: rows.actual },
+      { title: "Selected", values: rows.selected },
+      { title: "Group", values: groups.length > 1 ? rows.group : null, text: (i) => groups[rows.group[i]] },
+    ];
+    return all
+      .filter(({ key, values }) => key || values)
+      .map(({ title, values, key = (i) => values[i], text = (i) => short(values[i]) }) => ({ title, key, text }));
+  }
+
+  makeHead() {
+    const cells = this.columns.map((column) => {
+      const button = make("button", { type: "button" }, column.title);
+      button.addEventListener("click", () => this.sortBy(column));
+      column.head = make("th", { scope: "col", role: "columnheader" }, button);
+      return column.head;
+    });
+    const sentence = make("th", { scope: "col", role: "columnheader", className: "sentence" }, "What decided");
+    byId("rows-table").tHead.append(make("tr", { role: "row" }, ...cells, sentence));
+  }
+
+  sortBy(column) {
+    const again = this.sorting.column === column;
+    this.sorting = { column, direction: again ? -this.sorting.direction : 1 };
+    this.show(0);
+  }
+
+  found() {
+    const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const group = this.group.value;
+    const rows = [];
+    for (let i = 0; i < this.haystack.length; i += 1) {
+      const inGroup = group === "" || this.rows.group[i] === Number(group);
+      if (inGroup && words.every((word) => this.haystack[i].includes(word))) rows.push(i);
+    }
+    const { column, direction } = this.sorting;
+    return rows.sort((a, b) => direction * compare(column.key(a), column.key(b)) || a - b);
+  }
+
+  show(page) {
+    const found = this.found();
+    const size = Number(this.size.value);
+    const pages = Math.max(1, Math.ceil(found.length / size));
+    this.page = Math.min(pages - 1, Math.max(0, page));
+    const first = this.page * size;
+    const visible = found.slice(first, first + size);
+    byId("rows-table").tBodies[0].replaceChildren(...visible.map((row) => this.line(row)));
+    for (const { head } of this.columns) head.setAttribute("aria-sort", "none");
+    const { column, direction } = this.sorting;
+    column.head.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
+    byId("rows-previous").disabled = this.page === 0;
+    byId("rows-next").disabled = this.page === pages - 1;
+    const range = `${(first + 1).toLocaleString("en-US")} to ${(first + visible.length).toLocaleString("en-US")}`;
+    const total = found.length.toLocaleString("en-US");
+    byId("rows-status").textContent = found.length ? `Rows ${range} of ${total}` : "No row matches";
+  }
+
+  line(row) {
+    const cells = this.columns.map(({ title, text }, i) =>
+      i === 0
+        ? make("th", { scope: "row", role: "rowheader", "data-title": title }, text(row))
+        : make("td", { role: "cell", "data-title": title }, text(row)),
+    );
+    const sentence = make("td", { role: "cell", className: "sentence" }, this.rows.sentences[row]);
+    if (this.onOpen) {
+      const open = make("button", { type: "button", className: "small no-print" }, "What if");
+      open.setAttribute("aria-label", `What if, from row ${this.rows.labels[row]}`);
+      open.addEventListener("click", () => this.onOpen(row));
+      sentence.append(" ", open);
+    }
+    return make("tr", { role: "row" }, ...cells, sentence);
+  }
+}
+
+function compare(a, b) {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return String(a).localeCompare(String(b), "en", { numeric: true });
+}

@@ -1,0 +1,67 @@
+"""The report's front door."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from hideseek.explanation import Explanation
+from hideseek.files import write_atomically
+from hideseek.report.page.assembly import assemble
+from hideseek.report.page.columns import Categories
+from hideseek.report.page.content import gather
+from hideseek.validation import check_parameters, integer
+
+__all__ = ["write_report"]
+
+
+def write_report(
+    explanation: Explanation,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    model: Any = None,
+    y: ArrayLike | None = None,
+    quality: Mapping[str, float | str] | None = None,
+    categories: Categories | None = None,
+    max_rows: int = 5000,
+) -> None:
+    """Write one HTML file that shows what was found and needs nothing else, no network either.
+
+    It has the ranking over all rows, groups of rows with different answers and what characterises them, a heatmap,
+    every row with its sentence, the quality of the predictions, how the model was made; and the model itself, so that
+    the reader can change a row's values and see masks and prediction follow.
+
+    Args:
+        explanation: What a method's ``explain`` returned.
+        path: The file, written whole or not at all.
+        title: The page's.
+        model: The fitted model behind the explanation; needed only where the explanation does not know it, for example
+            because it was loaded from a file.
+        y: The true labels of the rows; the page then says how well they were predicted.
+        quality: Figures of your own by name, such as ``{"AUROC, test rows": 0.81}``.
+        categories: For columns of numbers that stand for categories, what they are called:
+            ``{"SEX": {1: "male", 2: "female"}}``. They get menus in place of sliders.
+        max_rows: How many rows the page holds one by one at most; of wide tables it holds fewer.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from hideseek import HideSeekClassifier
+        >>> from hideseek.datasets import make_syn
+        >>> from hideseek.report import write_report
+        >>> data = make_syn("Syn1", n_samples=500, random_state=0)
+        >>> explanation = HideSeekClassifier("fast", random_state=0).fit(data.X, data.y).explain(data.X)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_report(explanation, f"{folder}/report.html", y=data.y)
+        ...     Path(f"{folder}/report.html").read_text()[:15]
+        '<!doctype html>'
+    """
+    check_parameters("write_report", {"max_rows": max_rows}, {"max_rows": integer(1)})
+    content = gather(
+        explanation, title=title, model=model, y=y, quality=quality, categories=categories, max_rows=max_rows
+    )
+    write_atomically(path, assemble(content).encode("utf-8"))

@@ -1,0 +1,190 @@
+"""The page in a real browser: what it shows, what it does, and that it needs nothing but itself."""
+
+import json
+
+import numpy as np
+import pytest
+
+from hideseek import Explanation
+from hideseek.report import write_report
+
+EXACT = 1e-5
+
+
+class Visit:
+    """One page in one context, with everything that went wrong in it."""
+
+    def __init__(self, browser, path, width=1280, scheme="light"):
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce", offline=True
+        )
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(5000)
+        self.wrong, self.requests = [], []
+        self.page.on("console", lambda message: self.wrong.append(message.text))
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.wrong.append(dialog.message))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.url = path.as_uri()
+        self.page.goto(self.url)
+
+    def __enter__(self):
+        return self.page
+
+    def __exit__(self, kind, *_):
+        self.context.close()
+        if kind is None:
+            assert self.wrong == []
+            assert [url for url in self.requests if url != self.url and not url.startswith("data:")] == []
+
+
+@pytest.fixture(scope="module")
+def reports(models, table, tmp_path_factory):
+    """One report for each kind of target, by name."""
+    folder, (X, _) = tmp_path_factory.mktemp("reports"), table
+    for name, model in models.items():
+        rows = X[:60]
+        model.explain(rows).report(
+            folder / f"{name}.html", y=model.predict(rows), categories={"x5": {0: "none", 1: "one", 2: "two"}}
+        )
+    return {name: folder / f"{name}.html" for name in models}
+
+
+def column(page, number):
+    return page.locator(f"#rows-table tbody tr > :nth-child({number})").all_text_contents()
+
+
+def test_rows_are_sorted_searched_and_paged(browser, reports, models, table):
+    with Visit(browser, reports["regression"]) as page:
+        predicted = models["regression"].predict(table[0][:60])
+        assert column(page, 1) == [str(row) for row in range(25)]
+        assert page.locator("#rows-status").text_content() == "Rows 1 to 25 of 60"
+        page.get_by_role("button", name="Next").click()
+        assert column(page, 1)[0] == "25"
+
+        header = page.get_by_role("columnheader", name="Prediction")
+        header.get_by_role("button").click()
+        assert header.get_attribute("aria-sort") == "ascending"
+        assert column(page, 1) == [str(row) for row in np.argsort(predicted)[:25]]
+        header.get_by_role("button").press("Enter")
+        assert header.get_attribute("aria-sort") == "descending"
+        assert column(page, 1)[0] == str(predicted.argmax())
+
+        page.get_by_label("Search").fill("row 17: predicted")
+        assert column(page, 1) == ["17"]
+        page.get_by_label("Search").fill("no such thing")
+        assert page.locator("#rows-status").text_content() == "No row matches"
+
+
+@pytest.mark.parametrize("name", ["binary", "three classes", "regression"])
+def test_the_model_in_the_page_answers_as_in_python(browser, reports, models, name):
+    model = models[name]
+    with Visit(browser, reports[name]) as page:
+        assert_same_answer(page, model)
+        page.get_by_role("textbox", name="Start from row").fill("42")
+        page.get_by_role("button", name="Take this row").click()
+        assert_same_answer(page, model)
+        before = page.locator("#what-if-outputs data").first.get_attribute("value")
+        for feature in ("x1", "x2", "x4"):
+            slider = page.get_by_role("slider", name=feature)
+            slider.fill(str(float(slider.get_attribute("max"))))
+            assert_same_answer(page, model)
+        page.get_by_role("slider", name="x1").press("ArrowLeft")
+        assert_same_answer(page, model)
+        page.get_by_role("combobox", name="x5").select_option(label="two")
+        assert_same_answer(page, model)
+        page.get_by_role("spinbutton", name="x2").fill("1e12")  # so far out that it is cut off
+        assert_same_answer(page, model)
+        assert page.locator("#what-if-outputs data").first.get_attribute("value") != before
+        page.get_by_role("button", name="Reset").click()
+        assert page.locator("#what-if-outputs data").first.get_attribute("value") == before
+        page.get_by_role("textbox", name="Start from row").fill("4711")
+        page.get_by_role("button", name="Take this row").click()
+        assert page.get_by_role("alert").text_content() == "No row 4711 in this page."
+
+
+def assert_same_answer(page, model):
+    """What the page shows is what Python says to the values it shows."""
+    values, masks, outputs = page.evaluate(
+        """() => [
+            [0, 1, 2, 3, 4].map((j) => [...document.querySelectorAll(`[aria-labelledby=feature-${j}]`)].at(-1).value),
+            [1, 2, 3, 4, 5].map((j) => document.querySelector(`meter[aria-label="Mask of x${j}"]`).value),
+            [...document.querySelectorAll("#what-if-outputs data")].map((output) => output.value),
+        ].map((part) => part.map(Number))"""
+    )
+    values = [values]
+    np.testing.assert_allclose(masks, model.explain(values).importance[0], rtol=0, atol=EXACT)
+    if hasattr(model, "classes_"):
+        np.testing.assert_allclose(outputs, model.predict_proba(values)[0], rtol=0, atol=EXACT)
+    else:
+        np.testing.assert_allclose(outputs, model.predict(values), rtol=EXACT, atol=EXACT * model._target_scale)
+
+
+def test_the_sentence_of_what_if_is_that_of_describe(browser, reports, models, table):
+    with Visit(browser, reports["three classes"]) as page:
+        described = models["three classes"].explain(table[0][:1]).describe(0)
+        page.locator("#what-if-sentence", has_text="With these values").wait_for()
+        said = page.locator("#what-if-sentence").text_content()
+        of_x5 = {"0": "none", "1": "one", "2": "two"}[f"{table[0][0, 4]:g}"]
+        expected = described.replace("Row 0: ", "With these values: ").replace(
+            f"x5 = {table[0][0, 4]:g}", f"x5 = {of_x5}"
+        )
+        assert said == expected
+
+
+def test_everything_can_be_reached_from_the_keyboard(browser, reports):
+    with Visit(browser, reports["binary"]) as page:
+        heatmap = page.locator("#heatmap-canvas")
+        heatmap.focus()
+        heatmap.press("ArrowDown")
+        heatmap.press("ArrowDown")
+        heatmap.press("ArrowRight")
+        order = json.loads(page.locator("#page-data").text_content())["rows"]["order"]
+        assert f"row {order[1]}, " in page.locator("#heatmap-cell").text_content()
+        heatmap.press("Enter")
+        assert page.get_by_role("textbox", name="Start from row").input_value() == str(order[1])
+        assert page.evaluate("document.activeElement.id") == "what-if-title"
+        button = page.get_by_role("button", name="What if, from row 3", exact=True)
+        button.press("Enter")
+        assert page.get_by_role("textbox", name="Start from row").input_value() == "3"
+        unnamed = page.locator("input, select, button, canvas, meter").evaluate_all(
+            "all => all.filter(e => !(e.labels?.length || e.ariaLabel || e.textContent.trim()"
+            " || e.getAttribute('aria-labelledby'))).length"
+        )
+        assert unnamed == 0
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_the_page_fits_and_the_heatmap_is_drawn(browser, reports, width, scheme):
+    with Visit(browser, reports["three classes"], width, scheme) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        page.wait_for_function("document.querySelector('#heatmap-canvas').height > 150")
+        colours = page.evaluate(
+            """() => {
+                const canvas = document.querySelector('#heatmap-canvas');
+                const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+                return new Set(new Uint32Array(pixels.buffer)).size;
+            }"""
+        )
+        assert colours > 20
+        page.emulate_media(media="print")
+        assert page.get_by_role("navigation").is_hidden()
+        assert page.locator("#ranking").is_visible()
+
+
+def test_names_that_look_like_code_stay_text(browser, tmp_path):
+    evil = ["</script><script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "${alert(3)}", "a\u2028b&amp;'"]
+    draw = np.random.default_rng(0)
+    masks = draw.uniform(size=(40, 4))
+    explanation = Explanation(
+        masks, masks > 0.5, feature_names=evil, data=draw.normal(size=(40, 4)), row_labels=[*evil, *range(36)]
+    )
+    write_report(explanation, tmp_path / "evil.html", title=evil[0], quality={evil[1]: evil[0]})
+    with Visit(browser, tmp_path / "evil.html") as page:
+        assert page.title() == evil[0]
+        assert page.locator("h1").text_content() == evil[0]
+        assert column(page, 1)[:3] == evil[:3]
+        ranked = page.locator("#ranking table").first.locator("tbody th").all_text_contents()
+        assert sorted(ranked) == sorted(evil)
+        assert page.locator("img").count() == 0
+        assert page.locator("#what-if-panel").is_hidden()

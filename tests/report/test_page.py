@@ -1,0 +1,368 @@
+"""What the page says and is made of, without a browser."""
+
+import json
+import re
+from base64 import b64decode, b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+from importlib.metadata import version
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from hideseek import Explanation, HideSeekClassifier, InputError, baselines
+from hideseek.report import write_report
+from hideseek.report.page.columns import columns_of
+from hideseek.report.page.markup import element
+from hideseek.report.page.model import page_model
+from hideseek.report.page.packing import pack_column
+from hideseek.report.page.rules import rule_for
+from hideseek.report.page.sampling import rows_shown
+from hideseek.report.page.subgroups import group_rows, subgroups_of
+
+
+class Page(HTMLParser):
+    """The page's text by section, its tags, and the data it carries."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.source = path.read_text(encoding="utf-8")
+        self.text, self.attributes, self._path = {}, [], []
+        self.feed(self.source)
+        self.data = json.loads(re.search(r'id="page-data">(.*?)</script>', self.source, re.DOTALL)[1])
+
+    def handle_starttag(self, tag, attributes):
+        self.attributes += attributes
+        if tag == "section":
+            self._path.append(dict(attributes).get("id", ""))
+
+    def handle_endtag(self, tag):
+        if tag == "section":
+            self._path.pop()
+
+    def handle_data(self, text):
+        section = self._path[-1] if self._path else "page"
+        self.text[section] = " ".join((self.text.get(section, "") + " " + text).split())
+
+
+@pytest.fixture(scope="module")
+def page(model, switch, tmp_path_factory):
+    X, y = switch
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    model.explain(X).report(path, y=y, title="A switch & more", quality={"AUROC, other rows": 0.875})
+    return Page(path)
+
+
+def arrays(packed):
+    return np.frombuffer(b64decode(packed["data"]), dtype=f"<{packed['type']}").astype(float)
+
+
+# -- what is said -------------------------------------------------------------------------------------------------
+
+
+def test_the_page_tells_what_decides_and_in_which_rows(page):
+    assert page.text["ranking"].index("x3") < page.text["ranking"].index("x4"), "the switch before the noise"
+    groups = page.text["groups"]
+    assert "By what was selected, the rows fall into" in groups
+    rules = re.findall(r"Which rows: x3 (.) (-?[\d.]+) holds for (\d+)%", groups)[:2]
+    assert {relation for relation, _, _ in rules} == {"<", "≥"}, (
+        "the two largest groups are the two sides of the switch"
+    )
+    assert all(abs(float(bound)) < 0.4 and int(share) > 80 for _, bound, share in rules)
+
+
+def test_quality_origin_and_data_are_there(page, model, switch):
+    X, y = switch
+    assert "AUROC, other rows 0.8750" in page.text[""]
+    assert f"{model.score(X, y):.4f}" in page.text[""]
+    assert "HideSeekClassifier" in page.text["origin"]
+    assert version("torch") in page.text["origin"]
+    assert f"{model.penalty_:.4g}" in page.text["origin"]
+    assert f"{X[:, 0].min():.4g}" in page.text["data"]
+
+
+def test_rows_carry_their_sentences(page, model, switch):
+    explanation = model.explain(switch[0])
+    rows = page.data["rows"]
+    assert rows["sentences"][7] == explanation.describe(7)
+    assert rows["selected"] == explanation.n_selected.tolist()
+    importance = arrays(rows["importance"]).reshape(-1, 4) / 65535
+    np.testing.assert_allclose(importance, explanation.importance, atol=1e-5)
+    np.testing.assert_allclose(arrays(rows["values"][1]), switch[0][:, 1], atol=1e-6)
+    assert sorted(rows["order"]) == list(range(len(explanation)))
+
+
+def test_a_row_with_everything_selected_does_not_fill_the_page(tmp_path):
+    full = np.ones((3, 300))
+    write_report(Explanation(full, full, data=full * 1.2345), tmp_path / "page.html")
+    (sentence, *_) = Page(tmp_path / "page.html").data["rows"]["sentences"]
+    assert len(sentence) < 420
+    assert sentence.endswith("(1.00), ...")
+
+
+def test_findings_name_what_is_odd(tmp_path):
+    def found(masks, data=None):
+        explanation = Explanation(masks, np.asarray(masks) > 0.5, data=data)
+        write_report(explanation, tmp_path / "page.html")
+        return Page(tmp_path / "page.html").text[""]
+
+    sure = np.tile([0.99, 0.01, 0.01], (50, 1))
+    assert "The masks collapsed" in found(np.zeros((50, 3)))
+    assert "The masks saturated" in found(np.ones((50, 3)))
+    assert "Nothing odd" in found(sure)
+    assert "a close call" in found(np.full((50, 3), 0.45))
+    data = np.random.default_rng(0).normal(size=(50, 3))
+    data[:, 2] = data[:, 0] * 2
+    assert "nearly the same (correlation above 0.9): x1 and x3." in found(sure, data)
+    data[:, 1] = 5
+    assert "Constant in these rows: x2." in found(sure, data)
+
+
+def test_more_rows_than_fit_are_sampled_and_that_is_said(tmp_path):
+    draw = np.random.default_rng(0)
+    masks = draw.uniform(size=(3000, 4))
+    explanation = Explanation(masks, masks > 0.5, data=masks, predictor=lambda X: (X[:, 0], None))
+    write_report(explanation, tmp_path / "page.html", max_rows=200)
+    page = Page(tmp_path / "page.html")
+    assert "hold 200 of 3,000 rows" in page.text["heatmap"]
+    assert len(page.data["rows"]["labels"]) == 200
+    assert str(masks[:, 0].argmax()) in page.data["rows"]["labels"]
+    assert "3,000 rows explained" not in page.text["rows"]
+    assert "3,000" in page.text["page"]
+
+
+def test_a_large_report_stays_small(tmp_path):
+    draw = np.random.default_rng(0)
+    masks = draw.uniform(size=(5100, 100)).astype(np.float32)
+    write_report(Explanation(masks, masks > 0.97, data=draw.normal(size=masks.shape)), tmp_path / "page.html")
+    page = Page(tmp_path / "page.html")
+    assert len(page.data["rows"]["labels"]) == 5000
+    assert len(page.source) < 8e6
+
+
+def test_of_very_wide_tables_the_features_that_matter_are_held(tmp_path):
+    masks = np.zeros((30, 1000))
+    masks[:, 777] = 1
+    write_report(Explanation(masks, masks > 0.5, data=masks), tmp_path / "page.html")
+    page = Page(tmp_path / "page.html")
+    names = [feature["name"] for feature in page.data["features"]["all"]]
+    assert len(names) == 200
+    assert names[page.data["features"]["heatmap"][0]] == "x778"
+    assert "500 features that matter less are left out" in page.text["ranking"]
+
+
+# -- the file -----------------------------------------------------------------------------------------------------
+
+
+def test_nothing_can_be_fetched_and_only_this_script_runs(page):
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page.source)[1]
+    assert policy.startswith("default-src 'none'")
+    for tag, kind in (('<script type="module">', "script"), ("<style>", "style")):
+        (content,) = re.findall(f"{re.escape(tag)}(.*?)</{kind}>", page.source, re.DOTALL)
+        assert f"{kind}-src 'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'" in policy
+    assert "http://" not in page.source
+    assert "https://" not in page.source
+    names = {name for name, _ in page.attributes}
+    assert not [name for name in names if name.startswith("on") or name == "style"]
+    ids = [value for name, value in page.attributes if name == "id"]
+    assert len(ids) == len(set(ids))
+
+
+def test_the_same_explanation_gives_the_same_bytes(model, switch, tmp_path):
+    for name in "ab":
+        model.explain(switch[0][:100]).report(tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["a", "b"]
+
+
+def test_text_is_escaped_and_attributes_too():
+    assert element("p", "<b>", class_='"x"') == '<p class="&quot;x&quot;">&lt;b&gt;</p>'
+    assert element("p", element("b", "&")) == "<p><b>&amp;</b></p>"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_enough_contrast(scheme):
+    style = (files("hideseek.report.page") / "templates" / "page.css").read_text(encoding="utf-8")
+    blocks = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
+    colours = dict(re.findall(r"--([\w-]+): (#\w{6})", blocks[0]))
+    if scheme == "dark":
+        colours |= dict(re.findall(r"--([\w-]+): (#\w{6})", blocks[1]))
+    for ink in ("ink", "quiet", "accent", "mark"):
+        for ground in ("paper", "card"):
+            assert contrast(colours[ink], colours[ground]) >= 4.5, (ink, ground)
+    assert contrast(colours["ink"], colours["note"]) >= 4.5
+    assert contrast(colours["bar"], colours["card"]) >= 3
+
+
+def contrast(one, other):
+    """As WCAG 2 defines it."""
+
+    def luminance(colour):
+        channels = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722])
+
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"y": [1, 0]}, r"y has the shape \(2,\); expected one label for each of 100 rows"),
+        ({"y": ["yes"] * 100}, "labels that the model was not fitted on: yes"),
+        ({"categories": {"wage": {0: "low"}}}, "categories names 'wage'"),
+        ({"categories": {"x1": {"a": "low"}}}, r"categories\['x1'\] must go from numbers"),
+        ({"max_rows": 0}, "max_rows=0"),
+    ],
+)
+def test_bad_arguments_are_refused(model, switch, tmp_path, options, problem):
+    with pytest.raises(InputError, match=problem):
+        write_report(model.explain(switch[0][:100]), tmp_path / "page.html", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_to_report(model, switch, tmp_path):
+    with pytest.raises(InputError, match="0 rows"):
+        model.explain(switch[0][:100])[[]].report(tmp_path / "page.html")
+
+
+# -- the model ----------------------------------------------------------------------------------------------------
+
+
+def run(described, row):
+    """What model.js does, with numpy."""
+    weights = arrays(described["weights"])
+
+    def forward(layers, values):
+        for layer in layers:
+            start, shape = layer["start"], (layer["outputs"], layer["inputs"])
+            stop = start + shape[0] * shape[1]
+            values = weights[start:stop].reshape(shape) @ values + weights[stop : stop + shape[0]]
+            values = np.maximum(values, 0) if layer is not layers[-1] else values
+        return values
+
+    x = np.array([0 if i["constant"] else (row[i["column"]] - i["center"]) / i["scale"] for i in described["inputs"]])
+    pool = weights[described["pool"]["start"] :][: described["pool"]["rows"] * len(x)].reshape(-1, len(x))
+    masks, outputs = [], []
+    for member in described["members"]:
+        mask = 1 / (1 + np.exp(-forward(member["hide"], x)))
+        masks.append(np.where(member["visible"], mask, np.nan))
+        shown = mask[described["groups"]]
+        for seek in member["seeks"]:
+            outputs += [forward(seek, shown * x + (1 - shown) * hidden) for hidden in pool]
+    if described["output"]["kind"] == "softmax":
+        powers = np.exp(outputs)
+        return np.nanmean(masks, axis=0), (powers / powers.sum(axis=1, keepdims=True)).mean(axis=0)
+    return np.nanmean(masks, axis=0), np.mean(outputs) * described["output"]["scale"] + described["output"]["center"]
+
+
+@pytest.mark.parametrize("name", ["binary", "three classes", "regression"])
+def test_the_description_of_a_model_is_complete(models, table, name):
+    model, row = models[name], table[0][3]
+    masks, outputs = run(json.loads(json.dumps(page_model(model))), row)
+    np.testing.assert_allclose(masks, model.explain(row[None]).importance[0], atol=1e-5)
+    expected = model.predict(row[None]) if name == "regression" else model.predict_proba(row[None])[0]
+    np.testing.assert_allclose(outputs, expected, rtol=1e-5)
+
+
+def test_pages_without_a_model_say_why(model, switch, tmp_path):
+    X, y = switch
+
+    def said(explanation):
+        write_report(explanation, tmp_path / "page.html")
+        page = Page(tmp_path / "page.html")
+        assert page.data["model"] is None
+        return page.text["what-if"]
+
+    forest = baselines.get("forest")(k=2, random_state=0).fit(X[:300], y[:300]).explain(X[:50])
+    assert "ForestImportance is not a Hide&Seek model" in said(forest)
+    model.explain(X[:50]).save(tmp_path / "saved.npz")
+    assert "came without its model" in said(Explanation.load(tmp_path / "saved.npz"))
+    assert "only some of the columns" in said(model.explain(X[:50])[:, ["x1", "x2"]])
+    knockoff = HideSeekClassifier("fast", steps=20, replacement="gaussian_knockoff", random_state=0).fit(X, y)
+    assert "knockoffs" in said(knockoff.explain(X[:50]))
+    wide = np.random.default_rng(0).normal(size=(40, 501))
+    large = HideSeekClassifier("fast", steps=2, penalty=0.0, random_state=0).fit(wide, wide[:, 0] > 0)
+    assert "too large to run in a page: 501 columns" in said(large.explain(wide))
+
+
+def test_a_model_can_be_given_to_an_explanation_that_lost_it(model, switch, tmp_path):
+    model.explain(switch[0][:50]).save(tmp_path / "saved.npz")
+    write_report(Explanation.load(tmp_path / "saved.npz"), tmp_path / "page.html", model=model)
+    assert len(Page(tmp_path / "page.html").data["model"]["members"]) == 1
+
+
+# -- parts --------------------------------------------------------------------------------------------------------
+
+
+def test_columns_know_what_their_values_are():
+    data = np.array([[1.0, 0.5, "red"], [2.0, np.nan, "blue"], [2.0, 1.5, None]], dtype=object)
+    explanation = Explanation(np.ones((3, 3)), np.ones((3, 3)), data=data)
+    whole, number, text = columns_of(explanation, None)
+    assert [column.kind for column in (whole, number, text)] == ["whole number", "number", "category"]
+    assert number.n_missing == 1
+    assert number.span == (0.5, 1.0, 1.5)
+    assert text.categories == {0.0: "blue", 1.0: "red"}
+    np.testing.assert_array_equal(text.values, [1, 0, np.nan])
+    coded = columns_of(explanation, {"x1": {1: "one", 3: "three"}})[0]
+    assert coded.categories == {1.0: "one", 2.0: "2", 3.0: "three"}
+
+
+def test_rules_are_found_and_worded():
+    draw = np.random.default_rng(0)
+    data = np.column_stack([draw.normal(size=2000) * 1e4, draw.integers(0, 5, 2000), draw.integers(0, 3, 2000)])
+    explanation = Explanation(np.ones((2000, 3)), np.ones((2000, 3)), feature_names=["pay", "n", "hue"], data=data)
+    columns = columns_of(explanation, {"hue": {0: "red", 1: "green", 2: "blue"}})
+    rows = draw.permutation(2000)
+
+    def worded(meant):
+        return str(rule_for(meant[rows], columns, rows))
+
+    assert re.fullmatch(r"pay ≥ (4,9|5,)\d00", worded(data[:, 0] > 5000))
+    assert worded(data[:, 1] < 3) == "n ≤ 2"
+    assert worded((data[:, 2] == 1) & (data[:, 1] > 2)) in ("hue is green and n ≥ 3", "n ≥ 3 and hue is green")
+    assert worded(draw.uniform(size=2000) < 0.9) == "None"
+    assert rule_for((data[:, 1] < 3)[rows], columns, rows).accuracy == 1.0
+
+
+def test_rows_fall_into_groups_by_what_was_selected():
+    draw = np.random.default_rng(0)
+    kind = draw.choice(3, p=[0.2, 0.5, 0.3], size=1000)
+    selected = np.eye(3, dtype=bool)[kind] ^ (draw.uniform(size=(1000, 3)) < 0.01)
+    group = group_rows(selected)
+    assert (group == np.array([2, 0, 1])[kind]).mean() > 0.97, "the largest group comes first"
+    assert not group_rows(np.tile([True, False], (50, 1))).any()
+    assert not group_rows(np.ones((1, 3), dtype=bool)).any()
+    _, found = subgroups_of(Explanation(selected * 1.0, selected), [])
+    assert [subgroup.deciding[0][0] for subgroup in found] == [1, 2, 0]
+    assert sum(subgroup.n_rows for subgroup in found) == 1000
+
+
+def test_sampled_rows_have_the_extremes_and_every_group():
+    draw = np.random.default_rng(0)
+    group = (draw.uniform(size=10_000) < 0.01).astype(np.int64)
+    score = draw.normal(size=10_000)
+    rows = rows_shown(group, score, 500)
+    assert len(rows) == len(set(rows)) == 500
+    assert {score.argmin(), score.argmax()} <= set(rows)
+    assert (group[rows] == 1).sum() >= 50
+    np.testing.assert_array_equal(rows_shown(group, None, 10_000), np.arange(10_000))
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([0, 1, 255], "u1"),
+        ([0, 1, 256], "u2"),
+        ([-1, 1, 70_000], "i4"),
+        ([0.1, 0.2, 0.3], "f4"),
+        ([0.0, np.nan, 1.0], "f4"),
+        ([1e9 + 0.1, 1e9 + 0.2, 1e9 + 0.3], "f8"),
+    ],
+)
+def test_columns_are_packed_as_short_as_can_be(values, kind):
+    packed = pack_column(np.array(values, dtype=float))
+    assert packed["type"] == kind
+    np.testing.assert_allclose(arrays(packed), values, rtol=1e-7)
