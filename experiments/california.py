@@ -25,7 +25,8 @@ PUBLISHED = "california.csv"
 
 LABELS = {
     "paper": "Hide&Seek", "paper-accuracy": "Hide&Seek", "paper-0.5": "Hide&Seek", "balanced": "Hide&Seek",
-    "invase": "INVASE", "realx": "REAL-x", "shap": "SHAP", "lime": "LIME", "l2x": "L2X", "l2x-one-epoch": "L2X",
+    "invase": "INVASE", "realx": "REAL-x", "shap": "SHAP", "lime": "LIME", "l2x": "L2X", "l2x-one-epoch": "L2X", "forest": "RForest",
+    "lasso": "LASSO",
 }  # fmt: skip
 
 
@@ -52,6 +53,8 @@ def methods(penalties: list[float]) -> dict[str, dict[str, Any]]:
         "lime": {"parameters": {"k": K}, "rows": 100},
         "l2x": {"parameters": {"k": K}},
         "l2x-one-epoch": {"method": "l2x", "parameters": {"k": K, "steps": 13}},
+        "forest": {"parameters": {"k": K}},
+        "lasso": {"parameters": {"k": K}},
     }
 
 

@@ -23,7 +23,7 @@ PUBLISHED = "hundred_features_f1.csv"
 LABELS = {
     "paper": "Hide&Seek", "ensemble": "Hide&Seek_ens", "balanced": "Hide&Seek_ens", "invase": "INVASE",
     "invase-ideal": "INVASE_ideal", "realx": "REAL-x", "shap": "SHAP", "lime": "LIME", "l2x": "L2X",
-    "l2x-one-epoch": "L2X",
+    "l2x-one-epoch": "L2X", "forest": "RForest", "lasso": "LASSO",
 }  # fmt: skip
 
 
@@ -37,7 +37,7 @@ def chosen_methods() -> dict[str, dict[str, Any]]:
         "invase": changed(known["invase"], penalty=1.2),
         "invase-ideal": {**changed(known["invase"], penalty=0.6), "method": "invase"},
         "realx": changed(known["realx"], penalty=1.0),
-        **{label: known[label] for label in ("shap", "lime", "l2x", "l2x-one-epoch")},
+        **{label: known[label] for label in ("shap", "lime", "l2x", "l2x-one-epoch", "forest", "lasso")},
     }
 
 
