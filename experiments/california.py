@@ -25,8 +25,8 @@ PUBLISHED = "california.csv"
 
 LABELS = {
     "paper": "Hide&Seek", "paper-accuracy": "Hide&Seek", "paper-0.5": "Hide&Seek", "balanced": "Hide&Seek",
-    "invase": "INVASE", "realx": "REAL-x", "shap": "SHAP", "lime": "LIME", "l2x": "L2X", "l2x-one-epoch": "L2X", "forest": "RForest",
-    "lasso": "LASSO",
+    "invase": "INVASE", "realx": "REAL-x", "shap": "SHAP", "lime": "LIME", "l2x": "L2X", "l2x-one-epoch": "L2X",
+    "forest": "RForest", "lasso": "LASSO",
 }  # fmt: skip
 
 
