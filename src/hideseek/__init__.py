@@ -49,7 +49,7 @@ _ROOMS = {
 }
 
 
-_SUBPACKAGES = ("baselines", "benchmark", "datasets", "metrics")
+_SUBPACKAGES = ("baselines", "benchmark", "datasets", "metrics", "report")
 
 
 def __getattr__(name: str) -> Any:

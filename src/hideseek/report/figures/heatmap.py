@@ -1,0 +1,76 @@
+"""Rows by features: every row a thin column, those with like selections side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import leaves_list, linkage
+
+from hideseek.explanation import Explanation
+from hideseek.report.figures.axes import colour_scale, feature_lines, left_out, letters, plain_frame
+from hideseek.report.figures.colours import diverging, ramp
+from hideseek.report.figures.features import kind, legible, mean_and_error, sampled, signed, span
+
+__all__ = ["alike_together", "heatmap"]
+
+_LABELLED_ROWS = 12
+_HIGH = 99
+"""Percentile of the sizes that has the full colour where numbers have no limit, so that one outlier dims no others."""
+_BEST_ORDER_UP_TO = 500
+"""Selections; the best order of more takes minutes to find, and a good one is enough."""
+
+
+def heatmap(explanation: Explanation, *, max_rows: int, max_features: int, ax: Axes | None) -> Axes:
+    """Importance as colour; features from top to bottom by their mean."""
+    rows = sampled(explanation, max_rows)
+    weight, _ = mean_and_error(explanation)
+    ax, features = feature_lines(list(explanation.feature_names), weight, max_features, ax)
+    order = alike_together(rows.selected)
+    low, high = _limits(explanation)
+    cells = rows.importance[order][:, features].T
+    image = ax.imshow(
+        cells.astype(np.float64),
+        cmap=diverging(ax) if signed(explanation) else ramp(ax),
+        aspect="auto",
+        vmin=low,
+        vmax=high,
+    )
+    ax.grid(False)
+    beyond = bool((np.nan_to_num(explanation.importance) > high).any())
+    below = bool((np.nan_to_num(explanation.importance) < low).any())
+    extend = {(True, True): "both", (True, False): "max", (False, True): "min"}.get((beyond, below), "neither")
+    colour_scale(ax, image, kind(explanation), extend)
+    plain_frame(ax, x="rows, those with like selections side by side" if len(rows) > 1 else "")
+    if len(rows) <= _LABELLED_ROWS:
+        labels = legible([str(label) for label in rows.row_labels[order]], two_lines=False)
+        ax.set_xticks(range(len(rows)), labels, rotation=90 if len("".join(labels)) > 10 else 0, fontsize=letters())
+    else:
+        ax.set_xticks([])
+    left_out(ax, rows=(len(rows), len(explanation)), features=(len(features), len(weight)))
+    return ax
+
+
+def alike_together(selected: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """An order of the rows in which equal selections are neighbours, and similar ones near each other."""
+    selections, which = np.unique(selected, axis=0, return_inverse=True)
+    place = np.arange(len(selections))
+    if len(selections) > 2:
+        tree = linkage(
+            selections.astype(np.float64),
+            method="average",
+            metric="hamming",
+            optimal_ordering=len(selections) <= _BEST_ORDER_UP_TO,
+        )
+        place[leaves_list(tree)] = np.arange(len(selections))
+    return np.argsort(place[which.reshape(-1)], kind="stable")
+
+
+def _limits(explanation: Explanation) -> tuple[float, float]:
+    """What has no colour and what has the full one."""
+    low, high = span(explanation)
+    if (low, high) == (0.0, 1.0):
+        return low, high
+    sizes = np.abs(np.nan_to_num(explanation.importance))
+    high = float(np.percentile(sizes[sizes > 0], _HIGH)) if (sizes > 0).any() else high
+    return (-high if low < 0 else 0.0), high

@@ -1,0 +1,83 @@
+"""How the masks of each feature are distributed over the rows: histogram and density."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+from numpy.typing import ArrayLike, NDArray
+
+from hideseek.errors import InputError
+from hideseek.explanation import Explanation
+from hideseek.report.figures.axes import feature_lines, left_out, legend_above, plain_frame
+from hideseek.report.figures.colours import first, grey, second
+from hideseek.report.figures.density import density
+from hideseek.report.figures.features import kind, mean_and_error, sampled, span
+
+__all__ = ["histograms"]
+
+_BINS = 40
+_POINTS = 201
+_FULL = 6.0
+"""The density, in those of a flat distribution, that fills the height; peaks of masks that are all alike are cut."""
+
+
+def histograms(
+    explanation: Explanation, *, relevant: ArrayLike | None, order: str, max_features: int, ax: Axes | None
+) -> Axes:
+    """A histogram for each feature, with its density; if the truth is given, in two parts on either side of a line."""
+    sampled(explanation, len(explanation) or 1)  # refuses an explanation without rows
+    truth = None if relevant is None else _checked(explanation, relevant)
+    weight = mean_and_error(explanation)[0]
+    if order == "table":
+        weight = -np.arange(len(weight), dtype=np.float64)
+    elif order != "importance":
+        raise InputError(f"order={order!r}: expected 'importance' or 'table'")
+    ax, features = feature_lines(list(explanation.feature_names), weight, max_features, ax)
+    for line, j in enumerate(features):
+        numbers = np.asarray(explanation.importance[:, j], dtype=np.float64)
+        if truth is None:
+            _side(ax, line + 0.42, -0.84, numbers, len(numbers), span(explanation), first(ax))
+        else:
+            _side(ax, line, -0.42, numbers[truth[:, j]], len(numbers), span(explanation), first(ax))
+            _side(ax, line, 0.42, numbers[~truth[:, j]], len(numbers), span(explanation), second(ax))
+        ax.axhline(line if truth is not None else line + 0.42, color=grey(ax), linewidth=0.4)
+    low, high = span(explanation)
+    ax.set_xlim(low - 0.01 * (high - low), high + 0.01 * (high - low))
+    plain_frame(ax, x=kind(explanation))
+    if truth is not None:
+        labels = ("above: rows where it is relevant", "below: where it is not")
+        colours = (first(ax), second(ax))
+        handles = [Patch(color=c, alpha=0.7, label=label) for c, label in zip(colours, labels, strict=True)]
+        legend_above(ax, columns=1, handles=handles)
+    left_out(ax, features=(len(features), len(weight)))
+    return ax
+
+
+def _checked(explanation: Explanation, relevant: ArrayLike) -> NDArray[np.bool_]:
+    truth = np.asarray(relevant, dtype=bool)
+    if truth.shape != explanation.shape:
+        raise InputError(f"relevant has the shape {truth.shape}; the explanation is {explanation.shape}: pass its rows")
+    return truth
+
+
+def _side(
+    ax: Axes,
+    base: float,
+    height: float,
+    numbers: NDArray[np.float64],
+    n_rows: int,
+    ends: tuple[float, float],
+    colour: str,
+) -> None:
+    """What share of all rows has which number, drawn from the base by at most this height, which may be negative."""
+    numbers = numbers[np.isfinite(numbers)]
+    if not numbers.size:
+        return
+    flat = n_rows / (ends[1] - ends[0])  # rows per unit, were they spread evenly
+    counts, edges = np.histogram(numbers, _BINS, ends)
+    bars = np.minimum(counts / np.diff(edges) / flat / _FULL, 1)
+    ax.bar(edges[:-1], height * bars, np.diff(edges), bottom=base, align="edge", color=colour, alpha=0.4)
+    grid = np.linspace(*ends, _POINTS)
+    line = np.minimum(density(numbers, grid, ends) * len(numbers) / flat / _FULL, 1)
+    ax.plot(grid, base + height * line, color=colour, linewidth=1)

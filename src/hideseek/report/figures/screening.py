@@ -1,0 +1,52 @@
+"""Which columns passed the screen, and by how much."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+
+from hideseek.errors import InputError
+from hideseek.report.figures.axes import feature_lines, legend_above, letters, plain_frame
+from hideseek.report.figures.colours import first, foreground, grey
+
+__all__ = ["screening"]
+
+
+def screening(model: Any, *, max_features: int, ax: Axes | None) -> Axes:
+    """A bar for the score of each of the best columns, and a line at the threshold."""
+    found = getattr(model, "screening_", model)
+    missing = [name for name in ("score", "kept") if not hasattr(found, name)]
+    if missing:
+        raise InputError(
+            f"plot_screening needs a model fitted with screening, or its screening_; {type(model).__name__} came, "
+            f"without {', '.join(missing)}"
+        )
+    score = np.nan_to_num(np.asarray(found.score, dtype=np.float64))
+    kept = np.asarray(found.kept, dtype=bool)
+    names = getattr(found, "feature_names", None)
+    names = [f"x{j + 1}" for j in range(len(score))] if names is None else [str(name) for name in names]
+    ax, columns = feature_lines(names, score, max_features, ax)
+    colours = [first(ax) if kept[j] else grey(ax) for j in columns]
+    ax.barh(range(len(columns)), score[columns], height=0.7, color=colours)
+    threshold = getattr(found, "threshold", None)
+    if threshold is not None:
+        ax.axvline(float(threshold), color=foreground(), linestyle="--", linewidth=1)
+    ax.set_xlim(0, None if score.any() or threshold else 1)
+    plain_frame(ax, x="score" if threshold is None else "score; dashed: the threshold")
+    title = f"{kept.sum():,} of {len(kept):,} columns kept"
+    if len(columns) < len(score):
+        title += f"; the best {len(columns)} are shown"
+    ax.set_title(title, fontsize=letters())
+    handles = [
+        Patch(color=colour, label=label)
+        for colour, label, there in (
+            (first(ax), "kept", kept[columns].any()),
+            (grey(ax), "dropped", not kept[columns].all()),
+        )
+        if there
+    ]
+    legend_above(ax, handles=handles)
+    return ax
