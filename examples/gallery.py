@@ -102,10 +102,12 @@ def fits() -> Pictures:
 def odd() -> Pictures:
     """What pictures have to bear."""
     draw = np.random.default_rng(0)
+    cells = draw.normal(size=(400, 6)).astype(object)
+    cells[:, 5], cells[::3, 4] = draw.choice(["red", "green"], 400), None
     signed = Explanation(
         draw.normal(size=(400, 6)) * [3, 2, 1, 0.5, 0.2, 0],
         draw.random((400, 6)) < 0.3,
-        data=np.column_stack([draw.normal(size=(400, 5)), draw.choice(["red", "green"], 400)]).astype(object),
+        data=cells,
         importance_kind="SHAP value",
     )
     many = draw.random((2000, 150)) ** 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matplotlib import rcParams
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb, to_rgba
+from matplotlib.colors import Colormap, LinearSegmentedColormap, to_hex, to_rgb, to_rgba
 
 __all__ = ["OKABE_ITO", "background", "diverging", "first", "foreground", "grey", "ramp", "second", "third", "values"]
 
@@ -52,22 +52,20 @@ def grey(ax: Axes) -> str:
     return "#8a8a8a" if _is_dark(ax) else _GREY
 
 
-def ramp(ax: Axes) -> LinearSegmentedColormap:
+def ramp(ax: Axes) -> Colormap:
     """From the ground (nothing) to blue (much); missing numbers are grey."""
     return _scale(ax, [background(ax), first(ax)])
 
 
-def diverging(ax: Axes) -> LinearSegmentedColormap:
+def diverging(ax: Axes) -> Colormap:
     """From orange (negative) over the ground (nothing) to blue (positive); missing numbers are grey."""
     return _scale(ax, [second(ax), background(ax), first(ax)])
 
 
-def values(ax: Axes) -> LinearSegmentedColormap:
+def values(ax: Axes) -> Colormap:
     """From low to high values of a feature; none of them melts into the ground."""
-    return _scale(ax, [first(ax), "#b8b8b8", second(ax)])
+    return _scale(ax, [first(ax), "#B08CC0", second(ax)])
 
 
-def _scale(ax: Axes, colours: list[str]) -> LinearSegmentedColormap:
-    scale = LinearSegmentedColormap.from_list("hideseek", colours)
-    scale.set_bad(grey(ax))
-    return scale
+def _scale(ax: Axes, colours: list[str]) -> Colormap:
+    return LinearSegmentedColormap.from_list("hideseek", colours).with_extremes(bad=grey(ax))

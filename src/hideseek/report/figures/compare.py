@@ -8,11 +8,14 @@ from matplotlib.ticker import PercentFormatter
 
 from hideseek.errors import InputError
 from hideseek.explanation import Explanation
-from hideseek.report.figures.axes import feature_lines, legend_above, letters, plain_frame
+from hideseek.report.figures.axes import feature_lines, legend_below, plain_frame, title
 from hideseek.report.figures.colours import first, grey, second
 from hideseek.report.figures.features import sampled
 
 __all__ = ["compare"]
+
+_LETTERS_BESIDE_EACH_OTHER = 36
+"""Of a legend in one line."""
 
 
 def compare(
@@ -29,21 +32,21 @@ def compare(
         f"only {there}": (b & ~a).mean(axis=0),
     }
     either = (a | b).mean(axis=0)
-    ax, features = feature_lines(list(explanation.feature_names), either, max_features, ax)
-    left = np.zeros(len(features))
+    stacked = sum(map(len, shares)) > _LETTERS_BESIDE_EACH_OTHER
+    ax, features = feature_lines(list(explanation.feature_names), either, max_features, ax, text=5 if stacked else 3)
+    start = np.zeros(len(features))
     for (label, share), colour in zip(shares.items(), (grey(ax), first(ax), second(ax)), strict=True):
-        ax.barh(range(len(features)), share[features], left=left, height=0.7, color=colour, label=label)
-        left += share[features]
+        ax.barh(range(len(features)), share[features], left=start, height=0.7, color=colour, label=label)
+        start += share[features]
     ax.set_xlim(0, 1)
     ax.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    plain_frame(ax, x="share of the rows that select it")
+    plain_frame(ax, x="share of the rows")
     union = (a | b).sum(axis=1)
     overlap = np.where(union > 0, (a & b).sum(axis=1) / np.maximum(union, 1), 1.0).mean()
-    title = f"same features in {(a == b).all(axis=1).mean():.0%} of the rows; mean overlap {overlap:.0%}"
-    if len(features) < len(either):
-        title += f"\nshown: {len(features)} of {len(either):,} features"
-    ax.set_title(title, fontsize=letters())
-    legend_above(ax, columns=1 if max(map(len, shares)) > 16 else 3)
+    agreement = f"same features in {(a == b).all(axis=1).mean():.0%} of the rows; mean overlap {overlap:.0%}"
+    left = f"shown: {len(features)} of {len(either):,} features" if len(features) < len(either) else ""
+    title(ax, agreement, left)
+    legend_below(ax, columns=1 if stacked else 3)
     return ax
 
 

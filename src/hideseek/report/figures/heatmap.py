@@ -1,4 +1,4 @@
-"""Rows by features: every row a thin column, those with like selections side by side."""
+"""Rows by features: every row a thin column, those with similar selections side by side."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ def heatmap(explanation: Explanation, *, max_rows: int, max_features: int, ax: A
         cells.astype(np.float64),
         cmap=diverging(ax) if signed(explanation) else ramp(ax),
         aspect="auto",
+        interpolation="nearest",
         vmin=low,
         vmax=high,
     )
@@ -41,13 +42,14 @@ def heatmap(explanation: Explanation, *, max_rows: int, max_features: int, ax: A
     below = bool((np.nan_to_num(explanation.importance) < low).any())
     extend = {(True, True): "both", (True, False): "max", (False, True): "min"}.get((beyond, below), "neither")
     colour_scale(ax, image, kind(explanation), extend)
-    plain_frame(ax, x="rows, those with like selections side by side" if len(rows) > 1 else "")
+    plain_frame(ax, x="rows, alike ones together" if len(rows) > 1 else "row")
     if len(rows) <= _LABELLED_ROWS:
         labels = legible([str(label) for label in rows.row_labels[order]], two_lines=False)
         ax.set_xticks(range(len(rows)), labels, rotation=90 if len("".join(labels)) > 10 else 0, fontsize=letters())
     else:
         ax.set_xticks([])
-    left_out(ax, rows=(len(rows), len(explanation)), features=(len(features), len(weight)))
+    nothing = "" if explanation.selected.any() else "no feature is selected in any row"
+    left_out(ax, nothing, rows=(len(rows), len(explanation)), features=(len(features), len(weight)))
     return ax
 
 

@@ -9,17 +9,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from hideseek.errors import InputError
 from hideseek.explanation import Explanation
-from hideseek.report.figures.axes import feature_lines, left_out, legend_above, plain_frame
+from hideseek.report.figures.axes import feature_lines, left_out, legend_below, plain_frame
 from hideseek.report.figures.colours import first, grey, second
 from hideseek.report.figures.density import density
 from hideseek.report.figures.features import kind, mean_and_error, sampled, span
 
 __all__ = ["histograms"]
 
-_BINS = 40
+_BINS = 41
 _POINTS = 201
 _FULL = 6.0
 """The density, in those of a flat distribution, that fills the height; peaks of masks that are all alike are cut."""
+
+_KERNEL = 0.06
+"""Width of the kernel for one row, as a share of the range; it shrinks with the fifth root of their number."""
+_ENOUGH = 10
+"""Rows for a density to say more than the bars."""
+_NOTHING = 0.002
+"""Share of the height under which no line is drawn: it would hide the other part's."""
 
 
 def histograms(
@@ -33,7 +40,9 @@ def histograms(
         weight = -np.arange(len(weight), dtype=np.float64)
     elif order != "importance":
         raise InputError(f"order={order!r}: expected 'importance' or 'table'")
-    ax, features = feature_lines(list(explanation.feature_names), weight, max_features, ax)
+    ax, features = feature_lines(
+        list(explanation.feature_names), weight, max_features, ax, text=1 if truth is None else 3
+    )
     for line, j in enumerate(features):
         numbers = np.asarray(explanation.importance[:, j], dtype=np.float64)
         if truth is None:
@@ -49,7 +58,7 @@ def histograms(
         labels = ("above: rows where it is relevant", "below: where it is not")
         colours = (first(ax), second(ax))
         handles = [Patch(color=c, alpha=0.7, label=label) for c, label in zip(colours, labels, strict=True)]
-        legend_above(ax, columns=1, handles=handles)
+        legend_below(ax, columns=1, handles=handles)
     left_out(ax, features=(len(features), len(weight)))
     return ax
 
@@ -78,6 +87,9 @@ def _side(
     counts, edges = np.histogram(numbers, _BINS, ends)
     bars = np.minimum(counts / np.diff(edges) / flat / _FULL, 1)
     ax.bar(edges[:-1], height * bars, np.diff(edges), bottom=base, align="edge", color=colour, alpha=0.4)
+    if len(numbers) < _ENOUGH or np.ptp(numbers) == 0:
+        return
     grid = np.linspace(*ends, _POINTS)
-    line = np.minimum(density(numbers, grid, ends) * len(numbers) / flat / _FULL, 1)
+    line = np.minimum(density(numbers, grid, ends, _KERNEL * len(numbers) ** -0.2) * len(numbers) / flat / _FULL, 1)
+    line[line < _NOTHING] = np.nan
     ax.plot(grid, base + height * line, color=colour, linewidth=1)

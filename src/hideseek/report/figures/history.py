@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from hideseek.errors import InputError
-from hideseek.report.figures.axes import legend_above, letters, new_or_given, plain_frame
+from hideseek.report.figures.axes import legend_below, letters, new_or_given, plain_frame
 from hideseek.report.figures.colours import first, grey, second, third
 
 __all__ = ["history"]
@@ -25,9 +25,9 @@ def history(model: Any, *, ax: Axes | None) -> Axes:
     ax = new_or_given(ax)
     right = ax.twinx()
     lines = (
-        (ax, "prediction_loss", "of the prediction", first(ax), "-"),
-        (ax, "validation_loss", "of it, held out", third(ax), "-."),
-        (ax, "loss", "with the penalty", second(ax), "--"),
+        (ax, "prediction_loss", "prediction", first(ax), "-"),
+        (ax, "validation_loss", "prediction, held out", third(ax), "-."),
+        (ax, "loss", "with penalty", second(ax), "--"),
         (right, "mean_mask", "mean mask (right)", grey(ax), ":"),
     )
     for panel, name, label, colour, style in lines:
@@ -44,5 +44,5 @@ def history(model: Any, *, ax: Axes | None) -> Axes:
     right.set_ylabel("mean mask", fontsize=letters())
     right.spines["top"].set_visible(False)
     ax.plot([], [], ":", color=grey(ax), label="mean mask (right)")  # a legend knows the lines of one Axes only
-    legend_above(ax, columns=2)
+    legend_below(ax, columns=2)
     return ax

@@ -52,7 +52,7 @@ def image(
     ax.set(xlim=(-0.5, shape[1] - 0.5), ylim=(shape[0] - 0.5, -0.5), aspect="equal")
     for top, left in corners:
         box = Rectangle((left - 0.5, top - 0.5), patch_size, patch_size)
-        box.set(facecolor=(*to_rgb(second(ax)), 0.15), edgecolor=second(ax), linewidth=1.2)
+        box.set(facecolor=(*to_rgb(second(ax)), 0.0 if overlay else 0.2), edgecolor=second(ax), linewidth=1.2)
         ax.add_patch(box)
     ax.grid(False)
     ax.set_xticks([])

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from hideseek.explanation import Explanation
-from hideseek.report.figures.axes import letters, new_or_given, plain_frame
+from hideseek.report.figures.axes import new_or_given, plain_frame, title
 from hideseek.report.figures.colours import first
 from hideseek.report.figures.features import sampled
 
@@ -26,10 +26,9 @@ def n_selected(explanation: Explanation, *, ax: Axes | None) -> Axes:
     edges = np.arange(low, high + width + 1, width)
     shares = np.histogram(counts, edges)[0] / len(counts)
     ax.bar(edges[:-1] - 0.5, shares, width, align="edge", color=first(ax), edgecolor=ax.get_facecolor())
-    ax.set_xlim(min(low, 0) - 0.7 if low < _BARS else low - 1, edges[-1] + 0.2)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlim(min(low, 0) - 0.7 if low < _BARS else low - 1, edges[-1] - 0.3)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     plain_frame(ax, x="features selected in a row", y="share of the rows")
-    mean, n_features = counts.mean(), explanation.shape[1]
-    ax.set_title(f"mean {mean:.1f} of {n_features:,} features", fontsize=letters())
+    title(ax, f"on average {counts.mean():.1f} of {explanation.shape[1]:,} selected")
     return ax

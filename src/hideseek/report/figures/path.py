@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from hideseek.errors import InputError
-from hideseek.report.figures.axes import legend_above, letters, new_or_given, plain_frame
+from hideseek.report.figures.axes import legend_below, letters, new_or_given, plain_frame, title
 from hideseek.report.figures.colours import first, grey, second
 
 __all__ = ["path"]
@@ -28,32 +28,26 @@ def path(model: Any, *, ax: Axes | None) -> Axes:
     error = getattr(found, "standard_error", None)
     ax = new_or_given(ax)
     right = ax.twinx()
-    ax.errorbar(
-        penalty[order],
-        loss[order],
-        yerr=None if error is None else np.nan_to_num(np.asarray(error, float)[order]),
-        fmt="o-",
-        color=first(ax),
-        markersize=3,
-        linewidth=1.3,
-        capsize=2,
-        label="held-out loss",
-    )
+    ax.plot(penalty[order], loss[order], "o-", color=first(ax), markersize=3, linewidth=1.3, label="held-out loss")
+    if error is not None:
+        whiskers = np.nan_to_num(np.asarray(error, dtype=float)[order])
+        ax.errorbar(penalty[order], loss[order], whiskers, fmt="none", ecolor=first(ax), elinewidth=1, capsize=2)
     right.plot(penalty[order], count[order], "s--", color=second(ax), markersize=3, linewidth=1.3)
     ax.plot([], [], "s--", color=second(ax), markersize=3, linewidth=1.3, label="selected (right)")
     if (penalty > 0).all():
         ax.set_xscale("log")
+        ax.xaxis.set_major_formatter("{x:g}")
     plain_frame(ax, x="penalty", y="held-out loss")
     right.set_ylim(0, None if count.any() else 1)
     right.grid(False)
     right.tick_params(labelsize=letters())
-    right.set_ylabel("features selected per row", fontsize=letters())
+    right.set_ylabel("selected per row", fontsize=letters())
     right.spines["top"].set_visible(False)
     chosen = getattr(found, "chosen", None)
     if chosen is not None:
         ax.axvline(penalty[int(chosen)], color=grey(ax), linestyle=":", linewidth=1.2)
-        ax.set_title(_chosen(found, int(chosen), penalty, count), fontsize=letters())
-    legend_above(ax, columns=2)
+        title(ax, _chosen(found, int(chosen), penalty, count))
+    legend_below(ax, columns=2)
     return ax
 
 

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from hideseek.errors import InputError
-from hideseek.report.figures.axes import feature_lines, legend_above, letters, plain_frame
+from hideseek.report.figures.axes import feature_lines, legend_below, plain_frame, title
 from hideseek.report.figures.colours import first, foreground, grey
 
 __all__ = ["screening"]
@@ -28,7 +28,7 @@ def screening(model: Any, *, max_features: int, ax: Axes | None) -> Axes:
     kept = np.asarray(found.kept, dtype=bool)
     names = getattr(found, "feature_names", None)
     names = [f"x{j + 1}" for j in range(len(score))] if names is None else [str(name) for name in names]
-    ax, columns = feature_lines(names, score, max_features, ax)
+    ax, columns = feature_lines(names, score, max_features, ax, text=3)
     colours = [first(ax) if kept[j] else grey(ax) for j in columns]
     ax.barh(range(len(columns)), score[columns], height=0.7, color=colours)
     threshold = getattr(found, "threshold", None)
@@ -36,10 +36,8 @@ def screening(model: Any, *, max_features: int, ax: Axes | None) -> Axes:
         ax.axvline(float(threshold), color=foreground(), linestyle="--", linewidth=1)
     ax.set_xlim(0, None if score.any() or threshold else 1)
     plain_frame(ax, x="score" if threshold is None else "score; dashed: the threshold")
-    title = f"{kept.sum():,} of {len(kept):,} columns kept"
-    if len(columns) < len(score):
-        title += f"; the best {len(columns)} are shown"
-    ax.set_title(title, fontsize=letters())
+    best = f"shown: the best {len(columns)}" if len(columns) < len(score) else ""
+    title(ax, f"{kept.sum():,} of {len(kept):,} columns kept", best)
     handles = [
         Patch(color=colour, label=label)
         for colour, label, there in (
@@ -48,5 +46,5 @@ def screening(model: Any, *, max_features: int, ax: Axes | None) -> Axes:
         )
         if there
     ]
-    legend_above(ax, handles=handles)
+    legend_below(ax, handles=handles)
     return ax
