@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import hideseek
-from hideseek import baselines, benchmark, datasets, metrics
+from hideseek import baselines, benchmark, datasets, metrics, report
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -34,7 +34,7 @@ def test_the_readme_reaches_an_explanation_in_six_lines():
     assert "explain" in first
 
 
-ROOMS = (hideseek, baselines, benchmark, datasets, metrics)
+ROOMS = (hideseek, baselines, benchmark, datasets, metrics, report)
 PUBLIC = [getattr(room, name) for room in ROOMS for name in room.__all__ if not name.startswith("__")]
 
 
@@ -81,7 +81,7 @@ def test_a_bare_import_is_light():
 
 def test_importing_the_rooms_loads_no_extra():
     theirs = loaded_by("import torch, sklearn.model_selection")  # scikit-learn itself looks for pandas
-    ours = loaded_by("from hideseek import HideSeekClassifier, baselines, benchmark, datasets, metrics")
+    ours = loaded_by("from hideseek import HideSeekClassifier, baselines, benchmark, datasets, metrics, report")
     extras = {"matplotlib", "pandas", "polars", "pooch", "shap", "lime", "xgboost", "pyarrow", "ray", "rich"}
     assert (ours - theirs).isdisjoint(extras)
 

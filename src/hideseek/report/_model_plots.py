@@ -66,7 +66,7 @@ def plot_screening(model: Any, *, max_features: int = 20, ax: Axes | None = None
 
     Args:
         model: An estimator fitted with screening, or its ``screening_``: any object with arrays ``score`` and ``kept``,
-            one entry for each column; drawn too, where they are there: ``feature_names`` and the ``threshold``.
+            one entry for each column, and, where they are not the model's and 1, ``feature_names`` and ``threshold``.
         max_features: How many columns at most.
         ax: The matplotlib Axes to draw on; those of a new figure if not given.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,9 @@ from numpy.typing import NDArray
 from hideseek.explanation import Explanation
 from hideseek.report.figures.axes import feature_lines, left_out, legend_below, plain_frame
 from hideseek.report.figures.colours import first, grey, values
-from hideseek.report.figures.features import kind, mean_and_error, sampled, signed, span
+from hideseek.report.figures.features import as_numbers, kind, mean_and_error, sampled, signed, span
 
-__all__ = ["as_numbers", "beeswarm", "spread"]
+__all__ = ["beeswarm"]
 
 _BINS = 50
 _HALF_HEIGHT = 0.4
@@ -39,7 +38,7 @@ def beeswarm(explanation: Explanation, *, max_rows: int, max_features: int, ax: 
     seen: set[str] = set()
     for line, j in enumerate(features):
         importance = np.asarray(rows.importance[:, j], dtype=np.float64)
-        heights = line + spread(importance, low, high)
+        heights = line + _spread(importance, low, high)
         if rows.data is None:
             ax.scatter(importance, heights, s=5, color=first(ax), linewidths=0, zorder=2)
         else:
@@ -74,15 +73,7 @@ def _dots(ax: Axes, importance: NDArray[np.float64], heights: NDArray[np.float64
     return {name for name, there in (("number", known.any()), ("missing", not known.all())) if there}
 
 
-def as_numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Values as numbers, with NaN for those that are missing; None where they are categories."""
-    if column.dtype.kind in "fiub":
-        return column.astype(np.float64)
-    parts = [np.nan if value is None else value for value in column.tolist()]
-    return np.array(parts, dtype=np.float64) if all(isinstance(part, Real) for part in parts) else None
-
-
-def spread(importance: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+def _spread(importance: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
     """How far each dot stands off its line: as far as the crowd at its place demands. Shape: ``(rows,)``."""
     width = (high - low) / _BINS
     place = np.clip((np.nan_to_num(importance) - low) // width, 0, _BINS - 1).astype(int)

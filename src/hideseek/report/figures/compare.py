@@ -10,12 +10,12 @@ from hideseek.errors import InputError
 from hideseek.explanation import Explanation
 from hideseek.report.figures.axes import feature_lines, legend_below, plain_frame, title
 from hideseek.report.figures.colours import first, grey, second
-from hideseek.report.figures.features import sampled
+from hideseek.report.figures.features import legible, sampled
 
 __all__ = ["compare"]
 
-_LETTERS_BESIDE_EACH_OTHER = 36
-"""Of a legend in one line."""
+_LETTERS_BESIDE_EACH_OTHER = 42
+"""Of a legend in one line, and of the names left of it."""
 
 
 def compare(
@@ -32,7 +32,8 @@ def compare(
         f"only {there}": (b & ~a).mean(axis=0),
     }
     either = (a | b).mean(axis=0)
-    stacked = sum(map(len, shares)) > _LETTERS_BESIDE_EACH_OTHER
+    longest_name = max(map(len, "\n".join(legible(list(explanation.feature_names))).split("\n")))
+    stacked = sum(map(len, shares)) + longest_name > _LETTERS_BESIDE_EACH_OTHER
     ax, features = feature_lines(list(explanation.feature_names), either, max_features, ax, text=5 if stacked else 3)
     start = np.zeros(len(features))
     for (label, share), colour in zip(shares.items(), (grey(ax), first(ax), second(ax)), strict=True):

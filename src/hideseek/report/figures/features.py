@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +14,7 @@ from hideseek.errors import InputError
 from hideseek.explanation import Explanation
 from hideseek.validation import check_parameters, integer
 
-__all__ = ["kind", "legible", "mean_and_error", "sampled", "signed", "span"]
+__all__ = ["as_numbers", "kind", "legible", "mean_and_error", "sampled", "signed", "span"]
 
 _LINE = 18
 """Letters of a name that have room beside a picture of a column's width."""
@@ -21,9 +24,11 @@ _FROM_0_TO_1 = ("mask", "selection probability")
 def legible(names: list[str], *, two_lines: bool = True) -> list[str]:
     """Names short enough to stand beside the picture, different ones still different, and never read as formulas."""
     shortened = [_wrapped(re.sub(r"\s+", " ", name).strip(), 2 if two_lines else 1) for name in names]
-    for position, text in enumerate(shortened):
-        if shortened.count(text) > 1 and len(set(names)) == len(names):
-            shortened[position] = f"{text[: _LINE - 5].rstrip()}… #{position + 1}"
+    if len(set(names)) == len(names):
+        times = Counter(shortened)
+        for position, text in enumerate(shortened):
+            if times[text] > 1:
+                shortened[position] = f"{text[: _LINE - 7].rstrip()}… #{position + 1}"
     return [text.replace("$", r"\$") for text in shortened]
 
 
@@ -85,3 +90,11 @@ def sampled(explanation: Explanation, max_rows: int) -> Explanation:
         return explanation
     rows = np.random.default_rng(0).choice(len(explanation), max_rows, replace=False)
     return explanation[np.sort(rows)]
+
+
+def as_numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Values as numbers, with NaN for those that are missing; None where they are categories."""
+    if column.dtype.kind in "fiub":
+        return column.astype(np.float64)
+    parts = [np.nan if value is None else value for value in column.tolist()]
+    return np.array(parts, dtype=np.float64) if all(isinstance(part, Real) for part in parts) else None

@@ -14,7 +14,10 @@ from hideseek.report.figures.features import kind, legible, mean_and_error, samp
 
 __all__ = ["alike_together", "heatmap"]
 
-_LABELLED_ROWS = 12
+_LABELLED_ROWS, _LETTERS_PER_ROW = 12, 1.8
+"""As many rows at most have their names under them, and only where the picture is wide enough."""
+_UPRIGHT_FROM = 12
+"""Letters of all these names, from which on they stand upright."""
 _HIGH = 99
 """Percentile of the sizes that has the full colour where numbers have no limit, so that one outlier dims no others."""
 _BEST_ORDER_UP_TO = 500
@@ -25,8 +28,11 @@ def heatmap(explanation: Explanation, *, max_rows: int, max_features: int, ax: A
     """Importance as colour; features from top to bottom by their mean."""
     rows = sampled(explanation, max_rows)
     weight, _ = mean_and_error(explanation)
-    ax, features = feature_lines(list(explanation.feature_names), weight, max_features, ax)
     order = alike_together(rows.selected)
+    labels = legible([str(label) for label in rows.row_labels[order][:_LABELLED_ROWS]], two_lines=False)
+    upright = len(" ".join(labels)) > _UPRIGHT_FROM
+    text = 1 + (max(map(len, labels)) // 2 if upright and len(rows) <= _LABELLED_ROWS else 0)
+    ax, features = feature_lines(list(explanation.feature_names), weight, max_features, ax, text=text)
     low, high = _limits(explanation)
     cells = rows.importance[order][:, features].T
     image = ax.imshow(
@@ -43,9 +49,9 @@ def heatmap(explanation: Explanation, *, max_rows: int, max_features: int, ax: A
     extend = {(True, True): "both", (True, False): "max", (False, True): "min"}.get((beyond, below), "neither")
     colour_scale(ax, image, kind(explanation), extend)
     plain_frame(ax, x="rows, alike ones together" if len(rows) > 1 else "row")
-    if len(rows) <= _LABELLED_ROWS:
-        labels = legible([str(label) for label in rows.row_labels[order]], two_lines=False)
-        ax.set_xticks(range(len(rows)), labels, rotation=90 if len("".join(labels)) > 10 else 0, fontsize=letters())
+    room = ax.get_window_extent().width / ax.figure.dpi * 72 / letters()
+    if len(rows) <= min(_LABELLED_ROWS, room / _LETTERS_PER_ROW):
+        ax.set_xticks(range(len(rows)), labels, rotation=90 if upright else 0, fontsize=letters())
     else:
         ax.set_xticks([])
     nothing = "" if explanation.selected.any() else "no feature is selected in any row"

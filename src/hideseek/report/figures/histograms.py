@@ -43,17 +43,20 @@ def histograms(
     ax, features = feature_lines(
         list(explanation.feature_names), weight, max_features, ax, text=1 if truth is None else 3
     )
+    low, high = span(explanation)
+    highest = 0.0
     for line, j in enumerate(features):
         numbers = np.asarray(explanation.importance[:, j], dtype=np.float64)
-        if truth is None:
-            _side(ax, line + 0.42, -0.84, numbers, len(numbers), span(explanation), first(ax))
-        else:
-            _side(ax, line, -0.42, numbers[truth[:, j]], len(numbers), span(explanation), first(ax))
-            _side(ax, line, 0.42, numbers[~truth[:, j]], len(numbers), span(explanation), second(ax))
-        ax.axhline(line if truth is not None else line + 0.42, color=grey(ax), linewidth=0.4)
-    low, high = span(explanation)
+        base = line + 0.42 if truth is None else float(line)
+        parts = [(numbers, -0.84, first(ax))]
+        if truth is not None:
+            parts = [(numbers[truth[:, j]], -0.42, first(ax)), (numbers[~truth[:, j]], 0.42, second(ax))]
+        for part, height, colour in parts:
+            peak = _side(ax, base, height, part[np.isfinite(part)], len(numbers), (low, high), colour)
+            highest = max(highest, peak)
+        ax.axhline(base, color=grey(ax), linewidth=0.4)
     ax.set_xlim(low - 0.01 * (high - low), high + 0.01 * (high - low))
-    plain_frame(ax, x=kind(explanation))
+    plain_frame(ax, x=f"{kind(explanation)}{'; high peaks are cut' if highest > 1 else ''}")
     if truth is not None:
         labels = ("above: rows where it is relevant", "below: where it is not")
         colours = (first(ax), second(ax))
@@ -78,18 +81,19 @@ def _side(
     n_rows: int,
     ends: tuple[float, float],
     colour: str,
-) -> None:
-    """What share of all rows has which number, drawn from the base by at most this height, which may be negative."""
-    numbers = numbers[np.isfinite(numbers)]
-    if not numbers.size:
-        return
+) -> float:
+    """What share of all rows has which number, drawn from the base by at most this height, which may be negative.
+
+    Returns:
+        The highest bar as a multiple of the height.
+    """
     flat = n_rows / (ends[1] - ends[0])  # rows per unit, were they spread evenly
     counts, edges = np.histogram(numbers, _BINS, ends)
-    bars = np.minimum(counts / np.diff(edges) / flat / _FULL, 1)
-    ax.bar(edges[:-1], height * bars, np.diff(edges), bottom=base, align="edge", color=colour, alpha=0.4)
-    if len(numbers) < _ENOUGH or np.ptp(numbers) == 0:
-        return
-    grid = np.linspace(*ends, _POINTS)
-    line = np.minimum(density(numbers, grid, ends, _KERNEL * len(numbers) ** -0.2) * len(numbers) / flat / _FULL, 1)
-    line[line < _NOTHING] = np.nan
-    ax.plot(grid, base + height * line, color=colour, linewidth=1)
+    bars = counts / np.diff(edges) / flat / _FULL
+    ax.stairs(base + height * np.minimum(bars, 1), edges, baseline=base, fill=True, color=colour, alpha=0.4)
+    if len(numbers) >= _ENOUGH and np.ptp(numbers) > 0:
+        grid = np.linspace(*ends, _POINTS)
+        line = density(numbers, grid, ends, _KERNEL * len(numbers) ** -0.2) * len(numbers) / flat / _FULL
+        line[line < _NOTHING] = np.nan
+        ax.plot(grid, base + height * np.minimum(line, 1), color=colour, linewidth=1)
+    return float(bars.max())

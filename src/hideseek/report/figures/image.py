@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,6 +16,7 @@ from hideseek.explanation import Explanation
 from hideseek.metrics import best_patches
 from hideseek.report.figures.axes import new_or_given
 from hideseek.report.figures.colours import background, first, foreground, second
+from hideseek.report.figures.features import as_numbers
 
 __all__ = ["image"]
 
@@ -43,7 +45,7 @@ def image(
     ground = one.data if pixels is None else np.asarray(pixels)
     if ground is not None:
         ink = LinearSegmentedColormap.from_list("ink", [background(ax), foreground()])
-        grey = ground.astype(np.float64).reshape(shape)
+        grey = _pixels(ground, shape)
         known = grey[np.isfinite(grey)]
         low, high = (known.min(), known.max()) if known.size else (0.0, 0.0)
         ax.imshow(grey, cmap=ink, vmin=low, vmax=low + ((high - low) or 1.0) / _FULL_INK, interpolation="nearest")
@@ -58,6 +60,13 @@ def image(
     ax.set_xticks([])
     ax.set_yticks([])
     return ax
+
+
+def _pixels(ground: NDArray[Any], shape: tuple[int, int]) -> NDArray[np.float64]:
+    numbers = as_numbers(ground.reshape(-1))
+    if numbers is None or len(numbers) != shape[0] * shape[1]:
+        raise InputError(f"an image needs {shape[0] * shape[1]} numbers; pass them as pixels, in reading order")
+    return numbers.reshape(shape)
 
 
 def _overlay(ax: Axes, importance: NDArray[np.floating]) -> NDArray[np.float64]:

@@ -27,7 +27,7 @@ def n_selected(explanation: Explanation, *, ax: Axes | None) -> Axes:
     shares = np.histogram(counts, edges)[0] / len(counts)
     ax.bar(edges[:-1] - 0.5, shares, width, align="edge", color=first(ax), edgecolor=ax.get_facecolor())
     ax.set_xlim(min(low, 0) - 0.7 if low < _BARS else low - 1, edges[-1] - 0.3)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     plain_frame(ax, x="features selected in a row", y="share of the rows")
     title(ax, f"on average {counts.mean():.1f} of {explanation.shape[1]:,} selected")

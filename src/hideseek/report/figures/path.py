@@ -57,5 +57,6 @@ def _chosen(found: Any, chosen: int, penalty: np.ndarray, count: np.ndarray) -> 
     score = getattr(found, "score", None)
     if score is not None:
         name = getattr(found, "score_name", "score")
+        name = {"auroc": "AUROC", "r2": "R²"}.get(name, name)
         text += f", {name} {np.asarray(score, float)[chosen]:.3f}"
     return text

@@ -26,16 +26,14 @@ def screening(model: Any, *, max_features: int, ax: Axes | None) -> Axes:
         )
     score = np.nan_to_num(np.asarray(found.score, dtype=np.float64))
     kept = np.asarray(found.kept, dtype=bool)
-    names = getattr(found, "feature_names", None)
+    names = getattr(found, "feature_names", getattr(model, "feature_names_in_", None))
     names = [f"x{j + 1}" for j in range(len(score))] if names is None else [str(name) for name in names]
     ax, columns = feature_lines(names, score, max_features, ax, text=3)
     colours = [first(ax) if kept[j] else grey(ax) for j in columns]
     ax.barh(range(len(columns)), score[columns], height=0.7, color=colours)
-    threshold = getattr(found, "threshold", None)
-    if threshold is not None:
-        ax.axvline(float(threshold), color=foreground(), linestyle="--", linewidth=1)
-    ax.set_xlim(0, None if score.any() or threshold else 1)
-    plain_frame(ax, x="score" if threshold is None else "score; dashed: the threshold")
+    ax.axvline(float(getattr(found, "threshold", 1.0)), color=foreground(), linestyle="--", linewidth=1)
+    ax.set_xlim(left=0)
+    plain_frame(ax, x="score; dashed: the threshold")
     best = f"shown: the best {len(columns)}" if len(columns) < len(score) else ""
     title(ax, f"{kept.sum():,} of {len(kept):,} columns kept", best)
     handles = [
