@@ -88,7 +88,8 @@ def feature_lines(
         n_lines = min(n_lines, max(1, int(height / _CLOSEST)))
         room = height / n_lines
     heaviest_first = np.argsort(-np.nan_to_num(weight), kind="stable")[:n_lines]
-    labels = legible([names[j] for j in heaviest_first], two_lines=room >= _TWO_LINES)
+    short = legible(names, two_lines=room >= _TWO_LINES)
+    labels = [short[j] for j in heaviest_first]
     step = _TWO_LINES if any("\n" in label for label in labels) else _ONE_LINE
     ax = new_or_given(ax, height=letter * (_MARGINS + _LINE_OF_TEXT * text + step * n_lines))
     ax.set_yticks(range(n_lines), labels)

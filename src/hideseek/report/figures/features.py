@@ -22,7 +22,10 @@ _FROM_0_TO_1 = ("mask", "selection probability")
 
 
 def legible(names: list[str], *, two_lines: bool = True) -> list[str]:
-    """Names short enough to stand beside the picture, different ones still different, and never read as formulas."""
+    """Names short enough to stand beside the picture, and never read as formulas.
+
+    Different names stay different: those that would not have the number of their column.
+    """
     shortened = [_wrapped(re.sub(r"\s+", " ", name).strip(), 2 if two_lines else 1) for name in names]
     if len(set(names)) == len(names):
         times = Counter(shortened)
