@@ -8,14 +8,14 @@ from matplotlib.axes import Axes
 from hideseek.explanation import Explanation
 from hideseek.report.figures.axes import feature_lines, left_out, plain_frame
 from hideseek.report.figures.colours import first, foreground
-from hideseek.report.figures.features import kind, mean_and_error, sampled, span
+from hideseek.report.figures.features import check_rows, kind, mean_and_error, span
 
 __all__ = ["bar"]
 
 
 def bar(explanation: Explanation, *, max_features: int, ax: Axes | None) -> Axes:
     """A bar for the mean importance of each feature, with its standard error where there are two rows or more."""
-    sampled(explanation, len(explanation) or 1)  # refuses an explanation without rows
+    check_rows(explanation)
     mean, error = mean_and_error(explanation)
     ax, features = feature_lines(list(explanation.feature_names), mean, max_features, ax)
     known = bool(np.isfinite(error[features]).any())

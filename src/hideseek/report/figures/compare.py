@@ -10,7 +10,7 @@ from hideseek.errors import InputError
 from hideseek.explanation import Explanation
 from hideseek.report.figures.axes import feature_lines, legend_below, plain_frame, title
 from hideseek.report.figures.colours import first, grey, second
-from hideseek.report.figures.features import legible, sampled
+from hideseek.report.figures.features import check_rows, legible
 
 __all__ = ["compare"]
 
@@ -22,7 +22,7 @@ def compare(
     explanation: Explanation, other: Explanation, *, labels: tuple[str, str] | None, max_features: int, ax: Axes | None
 ) -> Axes:
     """For each feature, the share of rows in which both methods select it, and in which only one of them does."""
-    sampled(explanation, len(explanation) or 1)  # refuses an explanation without rows
+    check_rows(explanation)
     _check_alike(explanation, other)
     here, there = labels or _labels(explanation, other)
     a, b = explanation.selected, other.selected

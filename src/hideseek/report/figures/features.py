@@ -14,7 +14,7 @@ from hideseek.errors import InputError
 from hideseek.explanation import Explanation
 from hideseek.validation import check_parameters, integer
 
-__all__ = ["as_numbers", "kind", "legible", "mean_and_error", "sampled", "signed", "span"]
+__all__ = ["as_numbers", "check_rows", "kind", "legible", "mean_and_error", "sampled", "signed", "span"]
 
 _LINE = 18
 """Letters of a name that have room beside a picture of a column's width."""
@@ -84,11 +84,16 @@ def mean_and_error(explanation: Explanation) -> tuple[NDArray[np.float64], NDArr
     return mean, error
 
 
+def check_rows(explanation: Explanation) -> None:
+    """Refuse to draw nothing."""
+    if not len(explanation):
+        raise InputError("there is nothing to draw: the explanation has no rows")
+
+
 def sampled(explanation: Explanation, max_rows: int) -> Explanation:
     """At most so many rows, drawn at random but always the same ones, in their order."""
     check_parameters("this picture", {"max_rows": max_rows}, {"max_rows": integer(1)})
-    if not len(explanation):
-        raise InputError("there is nothing to draw: the explanation has no rows")
+    check_rows(explanation)
     if len(explanation) <= max_rows:
         return explanation
     rows = np.random.default_rng(0).choice(len(explanation), max_rows, replace=False)

@@ -12,7 +12,7 @@ from hideseek.explanation import Explanation
 from hideseek.report.figures.axes import feature_lines, left_out, legend_below, plain_frame
 from hideseek.report.figures.colours import first, grey, second
 from hideseek.report.figures.density import density
-from hideseek.report.figures.features import kind, mean_and_error, sampled, span
+from hideseek.report.figures.features import check_rows, kind, mean_and_error, span
 
 __all__ = ["histograms"]
 
@@ -33,7 +33,7 @@ def histograms(
     explanation: Explanation, *, relevant: ArrayLike | None, order: str, max_features: int, ax: Axes | None
 ) -> Axes:
     """A histogram for each feature, with its density; if the truth is given, in two parts on either side of a line."""
-    sampled(explanation, len(explanation) or 1)  # refuses an explanation without rows
+    check_rows(explanation)
     truth = None if relevant is None else _checked(explanation, relevant)
     weight = mean_and_error(explanation)[0]
     if order == "table":

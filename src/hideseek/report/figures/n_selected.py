@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from hideseek.explanation import Explanation
 from hideseek.report.figures.axes import new_or_given, plain_frame, title
 from hideseek.report.figures.colours import first
-from hideseek.report.figures.features import sampled
+from hideseek.report.figures.features import check_rows
 
 __all__ = ["n_selected"]
 
@@ -18,7 +18,7 @@ _BARS = 30
 
 def n_selected(explanation: Explanation, *, ax: Axes | None) -> Axes:
     """A bar for each number of selected features, or for a few neighbouring ones where there are many."""
-    sampled(explanation, len(explanation) or 1)  # refuses an explanation without rows
+    check_rows(explanation)
     ax = new_or_given(ax)
     counts = explanation.n_selected
     low, high = int(counts.min()), int(counts.max())
