@@ -13,7 +13,6 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
@@ -23,7 +22,6 @@ from hideseek.datasets import make_syn
 from hideseek.metrics import selection_scores
 
 OUT = Path("demo")
-ROWS_SHOWN = 60
 
 
 def find_a_known_truth() -> tuple[Explanation, np.ndarray]:
@@ -68,35 +66,14 @@ def explain_a_real_table() -> Explanation:
     return explanation
 
 
-def draw_masks(ax: Axes, explanation: Explanation, relevant: np.ndarray) -> None:
-    """Masks as shades, rows sorted by the switch, the truth as outlines."""
-    some = slice(0, ROWS_SHOWN)
-    order = np.argsort(explanation.data[some, 10])
-    ax.imshow(explanation.importance[some][order], cmap="Blues", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
-    for row, column in np.argwhere(relevant[some][order]):
-        ax.add_patch(plt.Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor="#d55e00", linewidth=0.7))
-    ax.set_xticks(range(11), explanation.feature_names)
-    ax.set_ylabel(f"{ROWS_SHOWN} new rows, sorted by x11")
-    ax.set_title("Syn4: masks (shades) and truth (outlines)")
-
-
-def draw_ranking(ax: Axes, explanation: Explanation) -> None:
-    """Mean mask of the ten features that matter most, with standard errors."""
-    top = explanation.mean_importance().head(10).iloc[::-1]
-    ax.barh(top["feature"], top["importance"], xerr=top["standard_error"], color="#0072b2", error_kw={"capsize": 2})
-    ax.set_xlabel("mean mask, with its standard error")
-    ax.set_title("Breast cancer: what decides, over all rows")
-    ax.spines[["top", "right"]].set_visible(False)
-
-
 def main() -> None:
     """Run both, and draw them."""
     OUT.mkdir(exist_ok=True)
     known, relevant = find_a_known_truth()
     real = explain_a_real_table()
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5.5), layout="constrained")
-    draw_masks(left, known, relevant)
-    draw_ranking(right, real)
+    known.plot.histograms(relevant=relevant, order="table", ax=left).set_title("Syn4: the masks, and the truth")
+    real.plot.bar(max_features=10, ax=right).set_title("Breast cancer: what decides, over all rows")
     figure.savefig(OUT / "masks.png", dpi=150)
     print(f"\nPicture: {OUT / 'masks.png'}")
 

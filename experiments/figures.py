@@ -14,9 +14,7 @@ from matplotlib.lines import Line2D
 
 from experiments.experiment import published_lines
 from hideseek.benchmark import Results
-
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
-"""Okabe and Ito's, which can be told apart with any kind of colour vision."""
+from hideseek.report.figures.colours import OKABE_ITO as COLOURS
 
 OURS, PAPERS = COLOURS[:2]
 

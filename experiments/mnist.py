@@ -13,18 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from experiments.experiment import Experiment, first_rows
-from experiments.figures import PAPERS
 from experiments.synthetic import shortened
+from hideseek import Explanation
 from hideseek.benchmark import Config, Results
 from hideseek.benchmark._own_tables import rows_of
 from hideseek.datasets import Dataset, Split, load_mnist_3_8
-from hideseek.metrics import best_patches
 
 NAME = "MNIST 3 and 8"
 PICTURED = [189, 486, 1127, 220, 825, 264]
@@ -65,8 +62,7 @@ def config(quick: bool = False) -> Config:
 
 
 def keep(model: Any, test: Dataset, explanation: Any) -> Mapping[str, NDArray[Any]]:
-    importance = explanation.importance[: len(PICTURED)]
-    return {"importance": importance, "patches": best_patches(importance, (SIDE, SIDE), PATCH)}
+    return {"importance": explanation.importance[: len(PICTURED)]}
 
 
 def figures(results: Results, path: Path) -> list[Path]:
@@ -77,17 +73,12 @@ def figures(results: Results, path: Path) -> list[Path]:
     figure.get_layout_engine().set(w_pad=0.01, h_pad=0.01, wspace=0.02, hspace=0.02)
     panels = figure.subplots(len(records), len(PICTURED), squeeze=False)
     for row, record in zip(panels, records, strict=True):
-        for j, (panel, patches) in enumerate(zip(row, results.arrays(record)["patches"], strict=False)):
-            panel.imshow(digits.X[j].reshape(SIDE, SIDE), cmap="gray_r", vmax=400)  # dark grey, for the patches to show
-            for top, left in patches:
-                corner = (left - 0.5, top - 0.5)
-                panel.add_patch(
-                    Rectangle(corner, PATCH, PATCH, facecolor=(*to_rgb(PAPERS), 0.25), edgecolor=PAPERS, lw=1.2)
-                )
+        importance = results.arrays(record)["importance"]
+        explanation = Explanation(importance, importance > 0)
+        for j, panel in enumerate(row[: len(importance)]):
+            explanation.plot.image(j, shape=(SIDE, SIDE), patch_size=PATCH, pixels=digits.X[j], overlay=False, ax=panel)
         for panel in row:
             panel.set_visible(bool(panel.images))  # LIME may have explained fewer rows
-            panel.set_xticks([])
-            panel.set_yticks([])
             panel.spines[:].set_color("0.8")
         accuracy = f"{100 * record['scores']['accuracy']:.1f} %"
         row[0].set_ylabel(f"{record['method']}\n{accuracy}", rotation=0, ha="right", va="center", fontsize=9)

@@ -173,17 +173,6 @@ def test_seeds_beyond_the_configuration_are_seen_too(command):
     assert {record["seed"] for record in EXPERIMENT.results(quick=True)} == {0, 1}
 
 
-def test_a_density_is_one_in_all_and_does_not_leave_the_ends(command):
-    import numpy as np
-
-    from experiments.masks import GRID, density
-
-    for values in ([0.0] * 50, [1.0, 0.5, 0.2], np.linspace(0, 1, 999)):
-        heights = density(values)
-        assert np.trapezoid(heights, GRID) == pytest.approx(1, abs=0.01)
-    assert density(np.linspace(0, 1, 9999)) == pytest.approx(1, abs=0.02)  # flat up to the ends
-
-
 def test_the_verdict_counts_shares_in_points(command):
     from experiments.report import ranges, verdict
 

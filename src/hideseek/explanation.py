@@ -8,7 +8,7 @@ import os
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,9 @@ from hideseek.errors import FileFormatError, InputError
 from hideseek.files import write_atomically
 from hideseek.frames import FrameLibrary, make_frame
 from hideseek.validation import listed
+
+if TYPE_CHECKING:
+    from hideseek.report import ExplanationPlots
 
 __all__ = ["Explanation"]
 
@@ -195,6 +198,13 @@ class Explanation:
             f"{len(chosen)} of {n_features} features decided: {listed(parts)}" if parts else "no feature stood out"
         )
         return f"Row {one.row_labels[0]}: {predicted}{decided}."
+
+    @property
+    def plot(self) -> ExplanationPlots:
+        """Pictures: ``plot()`` is the heatmap, ``plot.bar()`` the ranking; more are in ``hideseek.report``."""
+        from hideseek.report import ExplanationPlots  # a room above this one, entered when first asked for
+
+        return ExplanationPlots(self)
 
     def to_frame(self) -> Any:
         """One line per row and feature: row, feature, value, importance, selected."""

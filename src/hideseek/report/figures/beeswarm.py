@@ -1,0 +1,103 @@
+"""Every row as a dot: where its importance is, coloured by the feature's value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.lines import Line2D
+from numpy.typing import NDArray
+
+from hideseek.explanation import Explanation
+from hideseek.report.figures.axes import feature_lines, left_out, legend_below, plain_frame
+from hideseek.report.figures.colours import first, grey, values
+from hideseek.report.figures.features import as_numbers, kind, mean_and_error, sampled, signed, span
+
+__all__ = ["beeswarm"]
+
+_BINS = 50
+_HALF_HEIGHT = 0.4
+_CROWD = 30
+"""Rows at one place that take the whole height of the line."""
+_ENDS = (5, 95)
+"""Percentiles of a feature's values that have the full colours, so that outliers dim no others."""
+
+
+def beeswarm(explanation: Explanation, *, max_rows: int, max_features: int, ax: Axes | None) -> Axes:
+    """A line of dots for each feature; the dots of one place are spread over the height of the line."""
+    rows = sampled(explanation, max_rows)
+    weight, _ = mean_and_error(explanation)
+    ax, features = feature_lines(
+        list(explanation.feature_names), weight, max_features, ax, text=2 if rows.data is None else 3
+    )
+    low, high = span(explanation)
+    if signed(explanation):
+        ax.axvline(0, color=grey(ax), linewidth=0.8, zorder=1)
+    seen: set[str] = set()
+    for line, j in enumerate(features):
+        importance = np.asarray(rows.importance[:, j], dtype=np.float64)
+        heights = line + _spread(importance, low, high)
+        if rows.data is None:
+            ax.scatter(importance, heights, s=5, color=first(ax), linewidths=0, zorder=2)
+        else:
+            seen |= _dots(ax, importance, heights, rows.data[:, j])
+    margin = 0.02 * (high - low)
+    ax.set_xlim(low - margin, high + margin)
+    plain_frame(ax, x=kind(explanation))
+    if rows.data is not None:
+        _legend(ax, seen)
+    left_out(ax, rows=(len(rows), len(explanation)), features=(len(features), len(weight)))
+    return ax
+
+
+def _dots(ax: Axes, importance: NDArray[np.float64], heights: NDArray[np.float64], column: NDArray[Any]) -> set[str]:
+    """Dots of one feature; says which kinds of values there were: numbers, missing ones, categories."""
+    numbers = as_numbers(column)
+    if numbers is None:
+        ax.scatter(importance, heights, s=5, marker="s", color=grey(ax), linewidths=0, zorder=2)
+        return {"category"}
+    known = np.isfinite(numbers)
+    if known.any():
+        low, high = np.percentile(numbers[known], _ENDS)
+        if low == high:  # nearly all the same, as with a rare event: then the rest sets the ends
+            low, high = numbers[known].min(), numbers[known].max()
+        level = (numbers[known] - low) / (high - low) if high > low else np.full(known.sum(), 0.5)
+        colours = values(ax)(np.clip(level, 0, 1))
+        ax.scatter(importance[known], heights[known], s=5, c=colours, linewidths=0, zorder=2)
+    if not known.all():
+        ax.scatter(
+            importance[~known], heights[~known], s=8, facecolors="none", edgecolors=grey(ax), linewidths=0.6, zorder=1.5
+        )
+    return {name for name, there in (("number", known.any()), ("missing", not known.all())) if there}
+
+
+def _spread(importance: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    """How far each dot stands off its line: as far as the crowd at its place demands. Shape: ``(rows,)``."""
+    width = (high - low) / _BINS
+    place = np.clip((np.nan_to_num(importance) - low) // width, 0, _BINS - 1).astype(int)
+    counts = np.bincount(place, minlength=_BINS)
+    reach = _HALF_HEIGHT * np.sqrt(counts / max(counts.max(), _CROWD))
+    # Alternately above and below, outwards, in the order of the rows: the same picture every time.
+    order = np.argsort(place, kind="stable")
+    rank = np.empty(len(place), dtype=int)
+    rank[order] = np.arange(len(place)) - np.repeat(np.cumsum(counts) - counts, counts)
+    side = np.where(rank % 2, 1, -1)
+    return np.asarray(side * reach[place] * ((rank + 1) // 2) / np.maximum(counts[place] // 2, 1))
+
+
+def _legend(ax: Axes, seen: set[str]) -> None:
+    low, high = (to_hex(values(ax)(end)) for end in (0.0, 1.0))
+    looks = (
+        ("number", "low value", low, low, "o"),
+        ("number", "high value", high, high, "o"),
+        ("missing", "missing", grey(ax), "none", "o"),
+        ("category", "category", grey(ax), grey(ax), "s"),
+    )
+    handles = [
+        Line2D([], [], linestyle="", marker=marker, mec=edge, mfc=face, markersize=4, label=label)
+        for kind_of_value, label, edge, face, marker in looks
+        if kind_of_value in seen
+    ]
+    legend_below(ax, columns=2, handles=handles)
