@@ -222,3 +222,15 @@ def test_predictions_are_the_mean_of_both_seeks():
     both, one, other = (Ensemble(each, visible, pool, scaler).outputs(raw, 4, softmax=True) for each in stacks)
     np.testing.assert_allclose(both, (one + other) / 2, atol=1e-6)
     assert not np.allclose(one, other, atol=1e-4)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU: steps are recorded and replayed there")
+@pytest.mark.parametrize("batch_size", [None, 48])
+def test_a_gpu_takes_the_same_steps(batch_size):
+    recipe, data, members = replace(RECIPE, batch_size=batch_size, steps=12), make_data(weighted=True), make_members()
+    (stack, history), (other, other_history) = (
+        train(recipe, data, members, loss="cross_entropy", n_outputs=2, device=torch.device(device))
+        for device in ("cpu", "cuda")
+    )
+    torch.testing.assert_close(other.parameters.cpu(), stack.parameters, atol=1e-4, rtol=0)
+    np.testing.assert_allclose(other_history.prediction_loss, history.prediction_loss, atol=1e-4)
