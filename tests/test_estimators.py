@@ -147,6 +147,21 @@ def test_column_fraction_hides_columns_from_members(switch):
     assert visible.any(dim=0).all()
 
 
+def test_cross_fitting_shows_less_of_what_seek_merely_remembers():
+    """The labels are coin tosses: whatever helps to predict them was learned by heart."""
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(400, 6)), generator.integers(2, size=400)
+    options = {"steps": 400, "batch_size": 100, "learning_rate": 5e-3, "penalty": 0.2, "random_state": 0}
+    plain, cross_fitted = (
+        HideSeekClassifier("fast", n_members=3, cross_fit=cross_fit, **options).fit(X, y).explain(X).importance.mean()
+        for cross_fit in (False, True)
+    )
+    assert plain > 0.9
+    assert cross_fitted < 0.5
+    with pytest.raises(InputError, match="cross_fit=1: expected True or False or None"):
+        HideSeekClassifier(cross_fit=1).fit(X, y)
+
+
 def test_selected_is_what_is_shown_more_than_the_threshold(switch, model):
     X, _ = switch
     explanation = model.explain(X)

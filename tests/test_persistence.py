@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 import hideseek
 from hideseek import FileFormatError, HideSeekClassifier, HideSeekRegressor, persistence
+from hideseek.estimators._state import state_of
 
 QUICK = {"preset": "fast", "steps": 30, "random_state": 0}
 
@@ -137,3 +138,19 @@ def test_an_unfitted_model_is_not_saved(tmp_path):
     with pytest.raises(NotFittedError):
         HideSeekClassifier().save(tmp_path / "model.safetensors")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_both_seeks_survive_and_older_files_load(switch, tmp_path):
+    X, y = switch
+    path = tmp_path / "model.safetensors"
+    model = HideSeekClassifier(**QUICK, cross_fit=True).fit(X, y)
+    model.save(path)
+    again = hideseek.load(path)
+    assert again.recipe_.cross_fit
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    plain = HideSeekClassifier(**QUICK).fit(X, y)
+    assert not np.array_equal(plain.predict_proba(X), model.predict_proba(X))
+    arrays, description = state_of(plain)
+    del description["recipe"]["cross_fit"], description["parameters"]["cross_fit"]  # as before there was a choice
+    persistence.save(path, plain, arrays, description)
+    np.testing.assert_array_equal(hideseek.load(path).predict_proba(X), plain.predict_proba(X))

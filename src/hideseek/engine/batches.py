@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from hideseek.engine.draws import Draws, Keys, Stream
+from hideseek.engine.draws import Draws, Keys, Stream, words
 from hideseek.engine.objective import annealed, as_outputs
 from hideseek.engine.steps import Problem
 
@@ -55,7 +55,10 @@ class _WholeTables:
 
     def __init__(self, problem: Problem, n_ahead: int) -> None:
         data, n_members = problem.data, len(problem.seeds)
-        x, target, weight = data.tables(problem.table if len(data.X) > 1 else problem.table[:1])
+        if problem.stack.n_seeks > 1:
+            x, target, weight = data.rows(_halves(problem).flatten(1) + (problem.table * data.X.shape[1])[:, None])
+        else:
+            x, target, weight = data.tables(problem.table if len(data.X) > 1 else problem.table[:1])
         x = torch.cat((x, torch.ones_like(x[:, :1])), dim=1)
         target = target if target.dim() == 3 else as_outputs(target, problem.stack.seek.sizes[-1])
         self._x, self._target = (part.expand(n_ahead, n_members, *part.shape[1:]) for part in (x, target))
@@ -67,7 +70,7 @@ class _WholeTables:
 
 
 class _DrawnRows:
-    """Rows drawn with replacement."""
+    """Rows drawn with replacement, as many from each half where a member has two Seeks."""
 
     def __init__(self, problem: Problem, n_ahead: int) -> None:
         size, data, device = problem.batch_size, problem.data, problem.seeds.device
@@ -75,6 +78,7 @@ class _DrawnRows:
         self._data, self._n_outputs = data, problem.stack.seek.sizes[-1]
         self._keys = Keys(problem.seeds, Stream.BATCH)
         self._draws = Draws(torch.arange(size, dtype=torch.int32, device=device), n_ahead * n_members)
+        self._halves = _halves(problem) if problem.stack.n_seeks > 1 else None
         self._first_rows = (problem.table * n_rows)[:, None]
         first_cells = problem.table[:, None] * n_columns + torch.arange(n_columns, device=device)
         self._first_cells = (first_cells * n_rows)[:, :, None]
@@ -84,8 +88,7 @@ class _DrawnRows:
 
     def at(self, steps: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
         """As in ``Window``."""
-        rows = self._draws.integers(self._keys.at(steps).flatten(0, 1), self._data.X.shape[1])
-        rows = rows.view(len(steps), -1, self._x.shape[3])
+        rows = self._drawn(self._keys.at(steps).flatten(0, 1)).view(len(steps), -1, self._x.shape[3])
         torch.add(rows[:, :, None], self._first_cells, out=self._cells)
         torch.index_select(self._data.columns.view(-1), 0, self._cells.view(-1), out=self._values.view(-1))
         self._x[:, :, :-1] = self._values
@@ -94,6 +97,25 @@ class _DrawnRows:
         target = target.transpose(2, 3).contiguous() if target.dim() == 4 else as_outputs(target, self._n_outputs)
         return self._x, target, None if self._data.weight is None else self._picked(self._data.weight, rows)
 
+    def _drawn(self, keys: Tensor) -> Tensor:
+        """Numbers of rows within their tables. Shape: ``keys (steps * members, 2)`` -> ``(steps * members, rows)``."""
+        if self._halves is None:
+            return self._draws.integers(keys, self._data.X.shape[1])
+        n_members, _, half = self._halves.shape
+        places = self._draws.integers(keys, half).view(-1, n_members, 2, self._x.shape[3] // 2)
+        return self._halves.expand(len(places), -1, -1, -1).gather(3, places)
+
     def _picked(self, values: Tensor, rows: Tensor) -> Tensor:
         """Shape: ``values (tables, rows, ...)``, ``rows (steps, members, rows)`` -> ``(steps, members, rows, ...)``."""
         return values.flatten(0, 1).index_select(0, rows.view(-1)).view(*rows.shape, *values.shape[2:])
+
+
+def _halves(problem: Problem) -> Tensor:
+    """The numbers of the rows that belong to each of a member's two Seeks, by its seed alone.
+
+    Shape: ``(members, 2, rows // 2)``, int64.
+    """
+    n_rows = problem.data.X.shape[1]
+    keys = Keys(problem.seeds, Stream.HALVES).at(torch.zeros(1, dtype=torch.int64, device=problem.seeds.device))[0]
+    order = words(keys, n_rows).argsort(dim=1, stable=True)
+    return torch.unflatten(order[:, : n_rows // 2 * 2], 1, (2, -1))

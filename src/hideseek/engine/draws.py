@@ -49,6 +49,7 @@ class Stream(IntEnum):
     SPLIT = 7
     VALIDATION = 8
     KNOCKOFF = 9
+    HALVES = 10
 
 
 def _mix64(x: Tensor) -> Tensor:

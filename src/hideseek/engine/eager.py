@@ -123,7 +123,8 @@ class _Source:
 class Part(NamedTuple):
     """A share of a step's work: some members, and some rows of their batches in blocks.
 
-    Parts with the same chunk number have different members.
+    Parts with the same chunk number have different members. Where members have two Seeks a block counts through half of
+    the batch, and stands for these rows of both halves.
     """
 
     members: slice
@@ -136,7 +137,9 @@ def cut(problem: Problem, part_cells: int) -> list[Part]:
 
     Where a row's gradient is added does not depend on how many members there are, nor on who does the work.
     """
-    n_rows, width = problem.batch_size, max(*problem.stack.hide.sizes, *problem.stack.seek.sizes)
+    n_seeks = problem.stack.n_seeks
+    n_rows = problem.batch_size // n_seeks
+    width = n_seeks**2 * max(*problem.stack.hide.sizes, *problem.stack.seek.sizes)  # each Seek sees the rows of all
     bounds = _bounds(n_rows, min(n_rows, max(_FEWEST_ROWS, part_cells // width)))
     blocks = [slice(a, b) for a, b in pairwise(bounds)]
     chunks = _bounds(len(blocks), -(-len(blocks) // _MOST_CHUNKS))
@@ -200,9 +203,10 @@ class _Workspace:
         if (n_members, n_rows) not in self._sets:
             problem, size = self._problem, self._problem.batch_size
             objective = HideSeek(problem.stack, PREDICTION_LOSSES[problem.loss], n_members, n_rows, size)
-            columns = torch.arange(problem.visible.shape[1], device=problem.seeds.device)[:, None]
-            cells = (columns * size + torch.arange(n_rows, device=problem.seeds.device)).flatten()
-            self._sets[n_members, n_rows] = objective, Draws(cells.to(torch.int32), n_members)
+            all_cells = torch.arange(problem.visible.shape[1] * size, dtype=torch.int32, device=problem.seeds.device)
+            by_column = all_cells.view(-1, problem.stack.n_seeks, size // problem.stack.n_seeks)
+            cells = by_column[:, :, : n_rows // problem.stack.n_seeks].flatten()
+            self._sets[n_members, n_rows] = objective, Draws(cells, n_members)
         return self._sets[n_members, n_rows]
 
 
@@ -219,6 +223,7 @@ class _Job:
         mask_sum: Tensor,
     ) -> None:
         self._members, _, self._blocks = part
+        self._n_seeks = problem.stack.n_seeks
         self._layers = _layers(problem, gradient, part.members)
         self._replacement = replacement.part(part.members)
         self._loss_sum, self._mask_sum = loss_sum, mask_sum
@@ -227,9 +232,8 @@ class _Job:
         """Fill the gradient and add the losses."""
         keys, price = window.keys[0, self._members], window.price[0, self._members]
         for number, rows in enumerate(self._blocks):
-            x = window.x[0, self._members, :, rows]
-            target = window.target[0, self._members, :, rows]
-            weight = None if window.weight is None else window.weight[0, self._members, rows]
+            x, target = self._block(window.x, rows), self._block(window.target, rows)
+            weight = None if window.weight is None else self._block(window.weight, rows)
             objective, draws = space.of(x.shape[0], x.shape[2])
             # A cell's number is added to its key: so is the number of the first row.
             block_keys = torch.stack((keys[:, 0] + rows.start, keys[:, 1]), dim=1)
@@ -238,6 +242,10 @@ class _Job:
             loss, mask = objective.gradient(*self._layers, parts, add=number > 0)
             self._loss_sum += loss
             self._mask_sum += mask
+
+    def _block(self, values: Tensor, rows: slice) -> Tensor:
+        """These rows of the batch, or of both halves of it. Shape: ``(1, members, ..., rows)`` -> without the first."""
+        return torch.unflatten(values[0, self._members], -1, (self._n_seeks, -1))[..., rows].flatten(-2)
 
 
 @torch.inference_mode()
@@ -248,10 +256,13 @@ def _work(waiting: Iterator[_Job], window: Window, space: _Workspace) -> None:
 
 def _layers(problem: Problem, gradient: Tensor, members: slice) -> tuple[list[Layer], list[Layer]]:
     """Hide's and Seek's layers of some members. Shape: ``gradient``, as the weights of all."""
+    stack = problem.stack
+
+    def own(matrix: Tensor) -> Tensor:
+        return torch.unflatten(matrix, 0, (stack.n_members, -1))[members].flatten(0, 1)
+
     hide, seek = (
-        [Layer.of(matrix[members], slope[members]) for matrix, slope in zip(*network, strict=True)]
-        for network in zip(
-            problem.stack.matrices(problem.stack.parameters), problem.stack.matrices(gradient), strict=True
-        )
+        [Layer.of(own(matrix), own(slope)) for matrix, slope in zip(*network, strict=True)]
+        for network in zip(stack.matrices(stack.parameters), stack.matrices(gradient), strict=True)
     )
     return hide, seek

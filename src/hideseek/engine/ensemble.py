@@ -79,7 +79,7 @@ class Ensemble:
         return out
 
     def outputs(self, X: NDArray[np.floating], n_draws: int, *, softmax: bool) -> NDArray[np.float32]:
-        """What Seek makes of the mixed rows, averaged over members and over the first ``n_draws`` rows of the pool.
+        """What Seek makes of the mixed rows, averaged over all Seeks and over the first ``n_draws`` rows of the pool.
 
         The same rows of the pool serve every row asked for, so an answer depends on its row alone.
         Shape: ``X (rows, columns)``, raw -> ``(rows, outputs)``.
@@ -95,7 +95,7 @@ class Ensemble:
                 given_x = None if self.knockoffs is None else self.knockoffs.given(x[:1])
                 for row in self.pool[:n_draws, None, :, None]:
                     x_hat = row if given_x is None else given_x(row)
-                    output = self.stack.seek.forward(seek_layers, mix(mask, x, x_hat))
+                    output = self.stack.seek_outputs(seek_layers, mix(mask, x, x_hat))
                     total = total + (output.softmax(dim=1) if softmax else output).mean(dim=0)
                 to_host((total / n_draws).t()[: rows.stop - rows.start], out[rows])
 
@@ -112,5 +112,6 @@ class Ensemble:
         return x.expand(len(self.visible), -1, -1)
 
     def _for_each_block(self, job: Callable[[slice], None], n_rows: int) -> None:
-        device, widest = self.pool.device, max(*self.stack.hide.sizes, *self.stack.seek.sizes)
+        device = self.pool.device
+        widest = self.stack.n_seeks * max(*self.stack.hide.sizes, *self.stack.seek.sizes)
         for_each_block(job, row_blocks(n_rows, len(self.visible) * widest, _BLOCK_CELLS[device.type]), device)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from hideseek.engine.networks import Layer, Pass
 from hideseek.engine.objective import PredictionLoss, row_mean, row_sum
+from hideseek.engine.seek import CrossFittedSeeks, Seek
 from hideseek.engine.stack import Batch, Stack
 
 __all__ = ["HideSeek", "Rows", "mix", "prediction_loss"]
@@ -21,11 +22,16 @@ def mix(mask: Tensor, x: Tensor, x_hat: Tensor) -> Tensor:
 
 
 def prediction_loss(stack: Stack, row_loss: PredictionLoss, batch: Batch, x_hat: Tensor) -> Tensor:
-    """l(Seek(z), y) as a mean over rows. Shape: ``x_hat (members, columns, rows)`` -> ``(members,)``."""
+    """l(Seek(z), y) as a mean over rows, and over a member's Seeks where it has two.
+
+    Shape: ``x_hat (members, columns, rows)`` -> ``(members,)``.
+    """
     x, target, weight = batch
     hide, seek = stack.layers()
     mask = torch.sigmoid_(stack.hide.forward(hide, x))
-    loss, _ = row_loss(stack.seek.forward(seek, mix(mask, x, x_hat)), target)
+    output = stack.seek_outputs(seek, mix(mask, x, x_hat))
+    loss, _ = row_loss(output, target.repeat_interleave(stack.n_seeks, dim=0))
+    loss = torch.unflatten(loss, 0, (-1, stack.n_seeks)).mean(dim=1)
     return row_mean(loss, weight).sum(dim=1)
 
 
@@ -62,13 +68,10 @@ class HideSeek:
     """
 
     def __init__(self, stack: Stack, row_loss: PredictionLoss, n_members: int, n_rows: int, batch_size: int) -> None:
-        like, n_columns = stack.parameters, stack.hide.sizes[0]
-        self._row_loss, self._row_share = row_loss, 1 / batch_size
+        like = stack.parameters
         self._hide = Pass(stack.hide.sizes, like, n_members, n_rows)
-        self._seek = Pass(stack.seek.sizes, like, n_members, n_rows)
-        self._z = like.new_ones(n_members, n_columns + 1, n_rows)
-        self._z_without_ones = self._z[:, :-1]
-        self._z_slope = like.new_empty(n_members, n_columns, n_rows)
+        kind = Seek if stack.n_seeks == 1 else CrossFittedSeeks
+        self._seek = kind(stack.seek.sizes, like, row_loss, n_members, n_rows, batch_size)
 
     def gradient(
         self, hide: Sequence[Layer], seek: Sequence[Layer], rows: Rows, *, add: bool = False
@@ -80,15 +83,10 @@ class HideSeek:
         """
         x, x_hat, shown, target, weight, price = rows
         mask = torch.sigmoid_(self._hide.forward(hide, x))
-        torch.addcmul(x_hat, mask, shown, out=self._z_without_ones)
-        loss, y_hat_slope = self._row_loss(self._seek.forward(seek, self._z), target)
-
-        slope = torch.mul(y_hat_slope, self._row_share, out=self._seek.slope)
-        if weight is not None:
-            slope *= weight[:, None]
-        self._seek.backward(seek, self._z, self._z_slope, add=add)
-        mask_slope = torch.mul(self._z_slope, shown, out=self._hide.slope)
+        torch.addcmul(x_hat, mask, shown, out=self._seek.z)
+        loss_sum = self._seek.gradient(seek, target, weight, add=add)
+        mask_slope = torch.mul(self._seek.z_slope, shown, out=self._hide.slope)
         mask_slope += price if weight is None else price * weight[:, None]
         torch.ops.aten.sigmoid_backward.grad_input(mask_slope, mask, grad_input=mask_slope)
         self._hide.backward(hide, x, add=add)
-        return row_sum(loss, weight), row_sum(mask, weight)
+        return loss_sum, row_sum(mask, weight)

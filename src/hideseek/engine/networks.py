@@ -108,16 +108,23 @@ class Pass:
         like: Of the type and device of the weights.
         n_members: Members at work.
         n_rows: Rows of a batch.
+        n_own: The weights learn from as many first rows, and the gradient of x is that of the others; None: of all.
     """
 
-    def __init__(self, sizes: Sequence[int], like: Tensor, n_members: int, n_rows: int) -> None:
+    def __init__(
+        self, sizes: Sequence[int], like: Tensor, n_members: int, n_rows: int, n_own: int | None = None
+    ) -> None:
         self._slopes = [like.new_empty(n_members, size, n_rows) for size in sizes[1:]]
         self.output = torch.empty_like(self._slopes[-1])
         self._values = [like.new_ones(n_members, size + 1, n_rows) for size in sizes[1:-1]]
         self._without_ones = [values[:, :-1] for values in self._values]
-        self._slopes_across = [slope.transpose(1, 2) for slope in self._slopes]
-        self._values_across = [values.transpose(1, 2) for values in self._values]
-        self._n_pieces = gcd(n_rows, _PIECES) if like.is_cuda and n_members > 1 and n_rows >= _LONG_SUM else 1
+        self._passed_on = self._slopes[0][:, :, n_own or 0 :]
+        self._own_slopes = [slope[:, :, :n_own] for slope in self._slopes]
+        self._own_values = [values[:, :, :n_own] for values in self._values]
+        self._slopes_across = [slope.transpose(1, 2) for slope in self._own_slopes]
+        self._values_across = [values.transpose(1, 2) for values in self._own_values]
+        n_summed = n_own or n_rows
+        self._n_pieces = gcd(n_summed, _PIECES) if like.is_cuda and n_members > 1 and n_summed >= _LONG_SUM else 1
         self._products = [like.new_empty(n_members, a + 1, b) for a, b in pairwise(sizes)]
 
     @property
@@ -136,15 +143,16 @@ class Pass:
     def backward(self, layers: Sequence[Layer], x: Tensor, x_slope: Tensor | None = None, *, add: bool) -> None:
         """Fill the gradients of the weights from ``slope``, or add to them; and that of x, if a tensor is given for it.
 
-        ``layers`` and ``x`` are those of the last ``forward``. Shape: ``x_slope (members, inputs, rows)``.
+        ``layers`` are those of the last ``forward``, and so is ``x``, as far as the weights learn from its rows.
+        Shape: ``x_slope (members, inputs, rows)``.
         """
-        for i in reversed(range(len(layers))):
-            slope, below = self._slopes[i], self._slopes[i - 1] if i > 0 else x_slope
+        for i in reversed(range(1, len(layers))):
             self._outer(i, layers[i].gradient, x, add)
-            if below is not None:
-                torch.bmm(layers[i].back, slope, out=below)
-            if i > 0:
-                torch.ops.aten.threshold_backward.grad_input(below, self._without_ones[i - 1], 0, grad_input=below)
+            below = torch.bmm(layers[i].back, self._slopes[i], out=self._slopes[i - 1])
+            torch.ops.aten.threshold_backward.grad_input(below, self._without_ones[i - 1], 0, grad_input=below)
+        self._outer(0, layers[0].gradient, x, add)
+        if x_slope is not None:
+            torch.bmm(layers[0].back, self._passed_on, out=x_slope)
 
     def _outer(self, i: int, gradient: Tensor, x: Tensor, add: bool) -> None:
         """Sum over rows of slope times what entered the layer: x, or the values of the layer below.
@@ -153,8 +161,8 @@ class Pass:
         several matrices a GPU gives each to a few of its processors, so that long sums are cut into pieces.
         """
         if self._n_pieces > 1:
-            entered = self._values[i - 1] if i > 0 else x
-            slopes, entered = (part.reshape(*part.shape[:2], self._n_pieces, -1) for part in (self._slopes[i], entered))
+            parts = self._own_slopes[i], self._own_values[i - 1] if i > 0 else x
+            slopes, entered = (part.reshape(*part.shape[:2], self._n_pieces, -1) for part in parts)
             product = torch.matmul(slopes.transpose(1, 2), entered.permute(0, 2, 3, 1)).sum(dim=1)
             gradient.add_(product) if add else gradient.copy_(product)
         elif i == 0 and x.shape[1] <= gradient.shape[1]:
@@ -162,4 +170,4 @@ class Pass:
             gradient.add_(product) if add else gradient.copy_(product)
         else:
             entered = self._values_across[i - 1] if i > 0 else x.transpose(1, 2)
-            torch.baddbmm(gradient, self._slopes[i], entered, beta=float(add), out=gradient)
+            torch.baddbmm(gradient, self._own_slopes[i], entered, beta=float(add), out=gradient)

@@ -25,6 +25,8 @@ class Recipe:
             then a member misses a feature, and its loss shows it.
         column_fraction: Share of the columns that each member sees.
         replacement: How a hidden value is drawn: "marginal", "gaussian_knockoff" or "deep_knockoff".
+        cross_fit: Whether a member has two Seeks, each of which learns from half of the rows, while Hide learns through
+            the Seek that has not learned from the row.
     """
 
     hidden_layers: tuple[int, ...] = (32, 32)
@@ -36,6 +38,12 @@ class Recipe:
     kept_fraction: float = 1.0
     column_fraction: float = 1.0
     replacement: str = "marginal"
+    cross_fit: bool = False
+
+    @property
+    def n_seeks(self) -> int:
+        """Seeks of a member."""
+        return 2 if self.cross_fit else 1
 
 
 PRESETS = {

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import prod
 
 import numpy as np
 import torch
@@ -101,33 +102,41 @@ class Stack:
 
     The weights lie layer after layer, each with the matrices of all members, ``(members, outputs, inputs + 1)``, and
     the bias as their last column: the tensors that training multiplies and the optimiser moves are contiguous.
-    Shape: ``parameters (members * (hide.n_parameters + seek.n_parameters),)``.
+    The Seeks of a member, where it has two, lie side by side as if they were members.
+    Shape: ``parameters (members * (hide.n_parameters + n_seeks * seek.n_parameters),)``.
     """
 
     hide: Mlp
     seek: Mlp
     parameters: Tensor
+    n_seeks: int = 1
 
     @classmethod
     def from_members(cls, hide: Mlp, seek: Mlp, weights: Tensor) -> Stack:
-        """The stack of these members. Shape: ``weights (members, weights of both networks)``, ordered as in ``Mlp``."""
-        parts = split(weights, hide.shapes + seek.shapes)
+        """The stack of these members.
+
+        Shape: ``weights (members, weights of Hide and of each Seek)``, those of a network ordered as in ``Mlp``.
+        """
+        n_seeks = (weights.shape[1] - hide.n_parameters) // seek.n_parameters
+        own, others = weights.split_with_sizes([hide.n_parameters, n_seeks * seek.n_parameters], dim=1)
+        parts = split(own, hide.shapes) + split(others.reshape(-1, seek.n_parameters), seek.shapes)
         pairs = zip(parts[0::2], parts[1::2], strict=True)
-        return cls(hide, seek, torch.cat([torch.cat(pair, dim=2).flatten() for pair in pairs]))
+        return cls(hide, seek, torch.cat([torch.cat(pair, dim=2).flatten() for pair in pairs]), n_seeks)
 
     @property
     def n_members(self) -> int:
         """K."""
-        return self.parameters.numel() // (self.hide.n_parameters + self.seek.n_parameters)
+        return self.parameters.numel() // (self.hide.n_parameters + self.n_seeks * self.seek.n_parameters)
 
     def matrices(self, flat: Tensor) -> tuple[list[Tensor], list[Tensor]]:
         """Views of Hide's and of Seek's matrices, in the weights or in a tensor of their shape, such as the gradient.
 
-        Shape of each: ``(members, outputs, inputs + 1)``.
+        Shape of each: ``(members, outputs, inputs + 1)``, Seek's ``(members * n_seeks, outputs, inputs + 1)``.
         """
-        shapes = [(b, a + 1) for network in (self.hide, self.seek) for a, b in pairwise(network.sizes)]
-        parts = flat.split_with_sizes([self.n_members * rows * columns for rows, columns in shapes])
-        views = [part.view(-1, *shape) for part, shape in zip(parts, shapes, strict=True)]
+        networks = ((self.hide, self.n_members), (self.seek, self.n_members * self.n_seeks))
+        shapes = [(count, b, a + 1) for network, count in networks for a, b in pairwise(network.sizes)]
+        parts = flat.split_with_sizes([prod(shape) for shape in shapes])
+        views = [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
         n_hide = len(self.hide.sizes) - 1
         return views[:n_hide], views[n_hide:]
 
@@ -141,7 +150,15 @@ class Stack:
 
     def by_member(self) -> Tensor:
         """A copy of the weights with one row per member: what ``from_members`` takes."""
-        return torch.cat([part.flatten(1) for network in self.layers() for part in network], dim=1)
+        networks = (torch.cat([part.flatten(1) for part in network], dim=1) for network in self.layers())
+        return torch.cat([network.view(self.n_members, -1) for network in networks], dim=1)
+
+    def seek_outputs(self, seek: Sequence[Tensor], z: Tensor) -> Tensor:
+        """What each Seek makes of its member's rows.
+
+        Shape: ``z (members, columns, rows)`` -> ``(members * n_seeks, outputs, rows)``.
+        """
+        return self.seek.forward(seek, z if self.n_seeks == 1 else z.repeat_interleave(self.n_seeks, dim=0))
 
 
 @dataclass(frozen=True)
@@ -163,10 +180,12 @@ class History:
     validation_loss: NDArray[np.float32] | None
 
 
-def initial_stack(hide: Mlp, seek: Mlp, members: Members, device: torch.device) -> tuple[Stack, Tensor | None]:
+def initial_stack(
+    hide: Mlp, seek: Mlp, members: Members, device: torch.device, n_seeks: int = 1
+) -> tuple[Stack, Tensor | None]:
     """The stack before training, and a 0/1 tensor of the weights that train; None: all of them do."""
     visible = torch.from_numpy(members.visible)
-    networks = zip((hide, seek), step_keys(members.seeds, Stream.WEIGHTS, 0, 2), strict=True)
+    networks = zip((hide, *[seek] * n_seeks), step_keys(members.seeds, Stream.WEIGHTS, 0, 1 + n_seeks), strict=True)
     starts = [network.init(uniform(keys, network.n_parameters), visible) for network, keys in networks]
     stack, trainable = (
         Stack.from_members(hide, seek, torch.cat(parts, dim=1).float().to(device))

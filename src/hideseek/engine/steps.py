@@ -43,14 +43,19 @@ class Problem:
 
     @property
     def batch_size(self) -> int:
-        """Rows that a member sees in a step."""
-        n_rows = self.data.X.shape[1]
-        return min(self.recipe.batch_size or n_rows, n_rows)
+        """Rows that a member sees in a step: as many from the half of each of its Seeks.
+
+        Of an odd table one row is left out, another for each member; of an odd batch there is one row more.
+        """
+        n_rows, n_seeks = self.data.X.shape[1], self.stack.n_seeks
+        if self.recipe.batch_size is None or self.full_batch:
+            return n_rows - n_rows % n_seeks
+        return self.recipe.batch_size + self.recipe.batch_size % n_seeks
 
     @property
     def full_batch(self) -> bool:
         """Whether a member sees all rows in every step."""
-        return self.batch_size == self.data.X.shape[1]
+        return self.recipe.batch_size is None or self.recipe.batch_size >= self.data.X.shape[1]
 
 
 class Steps(ABC):

@@ -112,7 +112,7 @@ def _train(
     n_columns = data.X.shape[2]
     hide = Mlp((n_columns, *recipe.hidden_layers, n_columns))
     seek = Mlp((n_columns, *recipe.hidden_layers, n_outputs))
-    stack, trainable = initial_stack(hide, seek, members, device)
+    stack, trainable = initial_stack(hide, seek, members, device, recipe.n_seeks)
     seeds, table = torch.from_numpy(members.seeds).to(device), torch.from_numpy(members.table).to(device)
     price, visible = (torch.from_numpy(part).float().to(device) for part in (members.price, members.visible))
     problem = Problem(recipe, data, loss, stack, trainable, seeds, table, price, visible)

@@ -55,6 +55,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         kept_fraction: float | None = None,
         column_fraction: float | None = None,
         replacement: str | None = None,
+        cross_fit: bool | None = None,
         hidden_layers: tuple[int, ...] | None = None,
         anneal_power: float | None = None,
         steps: int | None = None,
@@ -74,6 +75,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         self.kept_fraction = kept_fraction
         self.column_fraction = column_fraction
         self.replacement = replacement
+        self.cross_fit = cross_fit
         self.hidden_layers = hidden_layers
         self.anneal_power = anneal_power
         self.steps = steps

@@ -39,6 +39,9 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         column_fraction: Share of the columns that each member sees.
         replacement: How a hidden value is drawn: "marginal", from its own column; "gaussian_knockoff" or
             "deep_knockoff", from a knockoff of the row, which keeps the dependence between columns.
+        cross_fit: Whether each member has two Seeks, each of which learns from half of the rows, while Hide learns
+            through the Seek that has not learned from the row. The masks then depend far less on the penalty and on the
+            length of training; a step takes longer.
         hidden_layers: Widths of the hidden layers of both networks.
         anneal_power: q in lambda_t = (t / T)^q * penalty, the course of the penalty over T steps.
         steps: Optimiser steps.
@@ -82,6 +85,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         kept_fraction: float | None = None,
         column_fraction: float | None = None,
         replacement: str | None = None,
+        cross_fit: bool | None = None,
         hidden_layers: tuple[int, ...] | None = None,
         anneal_power: float | None = None,
         steps: int | None = None,
@@ -103,6 +107,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
             kept_fraction=kept_fraction,
             column_fraction=column_fraction,
             replacement=replacement,
+            cross_fit=cross_fit,
             hidden_layers=hidden_layers,
             anneal_power=anneal_power,
             steps=steps,

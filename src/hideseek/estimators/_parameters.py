@@ -50,6 +50,7 @@ RULES: dict[str, Rule] = {
     "kept_fraction": _share.or_none(),
     "column_fraction": _share.or_none(),
     "replacement": choice(*REPLACEMENTS).or_none(),
+    "cross_fit": Rule("True or False", lambda value: isinstance(value, bool | np.bool_)).or_none(),
     "hidden_layers": Rule("a tuple of whole numbers of at least 1", _is_widths).or_none(),
     "anneal_power": number("a number of at least 0", lambda value: value >= 0).or_none(),
     "steps": integer(1).or_none(),
@@ -75,6 +76,8 @@ def resolve_recipe(parameters: Mapping[str, Any], n_rows: int) -> Recipe:
         changes["hidden_layers"] = tuple(int(width) for width in parameters["hidden_layers"])
     if parameters["batch_size"] is not None:
         changes["batch_size"] = None if parameters["batch_size"] == "full" else int(parameters["batch_size"])
+    if parameters["cross_fit"] is not None:
+        changes["cross_fit"] = bool(parameters["cross_fit"])
     recipe = replace(PRESETS[parameters["preset"]], **changes)
     if parameters["epochs"] is None:
         return recipe

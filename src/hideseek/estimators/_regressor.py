@@ -32,6 +32,9 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
         column_fraction: Share of the columns that each member sees.
         replacement: How a hidden value is drawn: "marginal", from its own column; "gaussian_knockoff" or
             "deep_knockoff", from a knockoff of the row, which keeps the dependence between columns.
+        cross_fit: Whether each member has two Seeks, each of which learns from half of the rows, while Hide learns
+            through the Seek that has not learned from the row. The masks then depend far less on the penalty and on the
+            length of training; a step takes longer.
         hidden_layers: Widths of the hidden layers of both networks.
         anneal_power: q in lambda_t = (t / T)^q * penalty, the course of the penalty over T steps.
         steps: Optimiser steps.
