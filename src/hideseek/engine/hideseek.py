@@ -25,7 +25,7 @@ def prediction_loss(stack: Stack, row_loss: PredictionLoss, batch: Batch, x_hat:
     x, target, weight = batch
     hide, seek = stack.layers()
     mask = torch.sigmoid_(stack.hide.forward(hide, x))
-    loss, _ = row_loss(stack.seek.forward(seek, mix(mask, x, x_hat)), target)
+    loss, _ = row_loss(stack.seek.forward(seek, mix(stack.by_column(mask), x, x_hat)), target)
     return row_mean(loss, weight).sum(dim=1)
 
 
@@ -39,7 +39,7 @@ class Rows(NamedTuple):
         target: Shape: ``(members, outputs, rows)``.
         weight: How much each row counts; None: all the same. Shape: ``(members, rows)``.
         price: Of showing one feature of one row at this step, over the rows of the whole batch, of which these may be
-            a part. Shape: ``(members, columns, 1)``.
+            a part. Shape: ``(members, features, 1)``.
     """
 
     x: Tensor
@@ -69,6 +69,8 @@ class HideSeek:
         self._z = like.new_ones(n_members, n_columns + 1, n_rows)
         self._z_without_ones = self._z[:, :-1]
         self._z_slope = like.new_empty(n_members, n_columns, n_rows)
+        self._groups = stack.groups
+        self._by_column = None if stack.groups is None else torch.empty_like(self._z_slope)
 
     def gradient(
         self, hide: Sequence[Layer], seek: Sequence[Layer], rows: Rows, *, add: bool = False
@@ -76,19 +78,29 @@ class HideSeek:
         """Fill the layers' gradients with that of the mean loss over a batch, as far as these rows go, or add it.
 
         Returns:
-            The sums over rows of l and of m. Shape: ``(members, outputs)``, ``(members, columns)``.
+            The sums over rows of l and of m. Shape: ``(members, outputs)``, ``(members, features)``.
         """
         x, x_hat, shown, target, weight, price = rows
         mask = torch.sigmoid_(self._hide.forward(hide, x))
-        torch.addcmul(x_hat, mask, shown, out=self._z_without_ones)
+        torch.addcmul(x_hat, self._to_columns(mask), shown, out=self._z_without_ones)
         loss, y_hat_slope = self._row_loss(self._seek.forward(seek, self._z), target)
 
         slope = torch.mul(y_hat_slope, self._row_share, out=self._seek.slope)
         if weight is not None:
             slope *= weight[:, None]
         self._seek.backward(seek, self._z, self._z_slope, add=add)
-        mask_slope = torch.mul(self._z_slope, shown, out=self._hide.slope)
+        mask_slope = self._mask_slope(shown)
         mask_slope += price if weight is None else price * weight[:, None]
         torch.ops.aten.sigmoid_backward.grad_input(mask_slope, mask, grad_input=mask_slope)
         self._hide.backward(hide, x, add=add)
         return row_sum(loss, weight), row_sum(mask, weight)
+
+    def _to_columns(self, mask: Tensor) -> Tensor:
+        """The mask of each column. Shape: ``(members, features, rows)`` -> ``(members, columns, rows)``."""
+        return mask if self._groups is None else self._groups.to_columns(mask, out=self._by_column)
+
+    def _mask_slope(self, shown: Tensor) -> Tensor:
+        """The slope of the prediction loss by the mask, from that by z, in the buffer where Hide expects it."""
+        if self._groups is None:
+            return torch.mul(self._z_slope, shown, out=self._hide.slope)
+        return self._groups.sums(self._z_slope.mul_(shown), out=self._hide.slope)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from hideseek.engine.draws import Stream, step_keys, uniform
+from hideseek.engine.groups import Groups
 from hideseek.engine.networks import Mlp, split
 
 __all__ = ["Batch", "Data", "History", "Members", "Stack", "initial_stack"]
@@ -78,7 +79,7 @@ class Members:
     Attributes:
         seeds: Where a member's draws come from. Shape: ``(members,)``, int.
         price: lambda_max / d, what it costs to show one feature of one row. Shape: ``(members,)``.
-        visible: The columns a member sees. Shape: ``(members, columns)``, bool.
+        visible: The features a member sees. Shape: ``(members, features)``, bool.
         table: Which of the tables is its own. Shape: ``(members,)``, int.
     """
 
@@ -102,18 +103,21 @@ class Stack:
     The weights lie layer after layer, each with the matrices of all members, ``(members, outputs, inputs + 1)``, and
     the bias as their last column: the tensors that training multiplies and the optimiser moves are contiguous.
     Shape: ``parameters (members * (hide.n_parameters + seek.n_parameters),)``.
+
+    Hide has an output for each feature; ``groups`` says which columns a feature is, None that each is one of its own.
     """
 
     hide: Mlp
     seek: Mlp
     parameters: Tensor
+    groups: Groups | None = None
 
     @classmethod
-    def from_members(cls, hide: Mlp, seek: Mlp, weights: Tensor) -> Stack:
+    def from_members(cls, hide: Mlp, seek: Mlp, weights: Tensor, groups: Groups | None = None) -> Stack:
         """The stack of these members. Shape: ``weights (members, weights of both networks)``, ordered as in ``Mlp``."""
         parts = split(weights, hide.shapes + seek.shapes)
         pairs = zip(parts[0::2], parts[1::2], strict=True)
-        return cls(hide, seek, torch.cat([torch.cat(pair, dim=2).flatten() for pair in pairs]))
+        return cls(hide, seek, torch.cat([torch.cat(pair, dim=2).flatten() for pair in pairs]), groups)
 
     @property
     def n_members(self) -> int:
@@ -139,6 +143,10 @@ class Stack:
         )
         return hide, seek
 
+    def by_column(self, mask: Tensor) -> Tensor:
+        """What Hide says of a feature, for each of its columns. Shape: features along axis 1 -> columns."""
+        return mask if self.groups is None else self.groups.to_columns(mask)
+
     def by_member(self) -> Tensor:
         """A copy of the weights with one row per member: what ``from_members`` takes."""
         return torch.cat([part.flatten(1) for network in self.layers() for part in network], dim=1)
@@ -163,13 +171,17 @@ class History:
     validation_loss: NDArray[np.float32] | None
 
 
-def initial_stack(hide: Mlp, seek: Mlp, members: Members, device: torch.device) -> tuple[Stack, Tensor | None]:
+def initial_stack(
+    hide: Mlp, seek: Mlp, members: Members, device: torch.device, groups: Groups | None = None
+) -> tuple[Stack, Tensor | None]:
     """The stack before training, and a 0/1 tensor of the weights that train; None: all of them do."""
     visible = torch.from_numpy(members.visible)
+    if groups is not None:
+        visible = groups.to_columns(visible.to(device)).cpu()
     networks = zip((hide, seek), step_keys(members.seeds, Stream.WEIGHTS, 0, 2), strict=True)
     starts = [network.init(uniform(keys, network.n_parameters), visible) for network, keys in networks]
     stack, trainable = (
-        Stack.from_members(hide, seek, torch.cat(parts, dim=1).float().to(device))
+        Stack.from_members(hide, seek, torch.cat(parts, dim=1).float().to(device), groups)
         for parts in zip(*starts, strict=True)
     )
     return stack, None if members.visible.all() else trainable.parameters
