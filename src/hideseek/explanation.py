@@ -34,10 +34,11 @@ class Explanation:
         importance: Shape: ``(rows, features)``. What it is, ``importance_kind`` says.
         selected: Shape: ``(rows, features)``, bool.
         feature_names: One per column; ``x1``, ``x2``, ... if not given.
-        data: The values that were explained. Shape: ``(rows, features)``.
+        data: The values that were explained, numbers or any objects. Shape: ``(rows, features)``.
         row_labels: One per row; 0, 1, ... if not given.
         importance_kind: "mask": the share of the feature that was shown, from 0 to 1; other methods name their own.
         predictor: Gives ``prediction`` and ``probability`` when they are first asked for.
+        inputs: What the predictor takes; data if not given. Shape: ``(rows, any)``.
         frame_library: "pandas" or "polars": what frames are made with.
 
     Example:
@@ -57,6 +58,7 @@ class Explanation:
         row_labels: ArrayLike | None = None,
         importance_kind: str = "mask",
         predictor: Predictor | None = None,
+        inputs: ArrayLike | None = None,
         frame_library: FrameLibrary = "pandas",
     ) -> None:
         self.importance = np.asarray(importance)
@@ -74,7 +76,8 @@ class Explanation:
         self.importance_kind = importance_kind
         self._frame_library = frame_library
         self._predictor = predictor
-        self._inputs = self.data  # stays whole when features are picked, so that predictions can still be made
+        # Stays whole when features are picked, so that predictions can still be made.
+        self._inputs = self.data if inputs is None else np.asarray(inputs)
         self._predicted: tuple[NDArray[Any], NDArray[Any] | None] | None = None
         for name, size, expected in (
             ("feature_names", len(self.feature_names), n_features),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from numbers import Real
 from typing import Any
@@ -36,7 +36,8 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
             adds to the log-likelihood of a row, that decides. Larger: fewer features.
         n_members: Models whose masks and probabilities are averaged.
         kept_fraction: Share of the members that answer: those with the smallest loss at the end of training.
-        column_fraction: Share of the columns that each member sees.
+        column_fraction: Share of the features that each member sees.
+        groups: Columns to select as one: from the feature's name to its columns, by title, or by position in an array.
         replacement: How a hidden value is drawn: "marginal", from its own column; "gaussian_knockoff" or
             "deep_knockoff", from a knockoff of the row, which keeps the dependence between columns.
         hidden_layers: Widths of the hidden layers of both networks.
@@ -81,6 +82,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         n_members: int | None = None,
         kept_fraction: float | None = None,
         column_fraction: float | None = None,
+        groups: Mapping[str, Sequence[str | int]] | None = None,
         replacement: str | None = None,
         hidden_layers: tuple[int, ...] | None = None,
         anneal_power: float | None = None,
@@ -102,6 +104,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
             n_members=n_members,
             kept_fraction=kept_fraction,
             column_fraction=column_fraction,
+            groups=groups,
             replacement=replacement,
             hidden_layers=hidden_layers,
             anneal_power=anneal_power,

@@ -29,7 +29,8 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
             at the paper's 0.3 / 11 whatever the width of the table. Larger: fewer features.
         n_members: Models whose masks and predictions are averaged.
         kept_fraction: Share of the members that answer: those with the smallest loss at the end of training.
-        column_fraction: Share of the columns that each member sees.
+        column_fraction: Share of the features that each member sees.
+        groups: Columns to select as one: from the feature's name to its columns, by title, or by position in an array.
         replacement: How a hidden value is drawn: "marginal", from its own column; "gaussian_knockoff" or
             "deep_knockoff", from a knockoff of the row, which keeps the dependence between columns.
         hidden_layers: Widths of the hidden layers of both networks.
