@@ -13,6 +13,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hideseek.cells import cells_from_json, cells_to_json
 from hideseek.errors import FileFormatError, InputError
 from hideseek.files import write_atomically
 from hideseek.frames import FrameLibrary, make_frame
@@ -182,7 +183,7 @@ class Explanation:
         chosen = [j for j in np.argsort(-one.importance[0], kind="stable") if one.selected[0, j]]
         parts = []
         for j in chosen:
-            value = "" if one.data is None else f" = {_short(one.data[0, j])}"
+            value = "" if one.data is None else f" = {_quoted(one.data[0, j])}"
             parts.append(f"{one.feature_names[j]}{value} ({one.importance[0, j]:.2f})")
         predicted = ""
         if one.prediction is not None:
@@ -202,7 +203,7 @@ class Explanation:
             "feature": np.tile(np.array(self.feature_names), n_rows),
         }
         if self.data is not None:
-            columns["value"] = self.data.reshape(-1)
+            columns["value"] = self._one_type(self.data.reshape(-1))
         columns |= {"importance": self.importance.reshape(-1), "selected": self.selected.reshape(-1)}
         return self._frame(columns)
 
@@ -220,6 +221,12 @@ class Explanation:
                 "selected": self.selected.mean(axis=0)[order],
             }
         )
+
+    def _one_type(self, values: NDArray[Any]) -> Any:
+        """Polars has no columns of mixed values: there they are text."""
+        if values.dtype != object or self._frame_library == "pandas":
+            return values
+        return [None if value is None else _short(value) for value in values]
 
     def _frame(self, columns: dict[str, NDArray[Any]]) -> Any:
         return make_frame(columns, self._frame_library)
@@ -265,7 +272,11 @@ class Explanation:
             "importance_kind": np.array(self.importance_kind),
             "frame_library": np.array(self._frame_library),
         }
-        for name, value in (("data", self.data), ("prediction", self.prediction), ("probability", self.probability)):
+        mixed = self.data is not None and self.data.dtype == object
+        if mixed:
+            arrays["cells"] = np.frombuffer(cells_to_json(self.data).encode(), dtype=np.uint8)
+        data = None if mixed else self.data
+        for name, value in (("data", data), ("prediction", self.prediction), ("probability", self.probability)):
             if value is not None:
                 arrays[name] = _plain(value)
         buffer = io.BytesIO()
@@ -292,7 +303,7 @@ class Explanation:
             arrays["importance"],
             arrays["selected"],
             feature_names=arrays["feature_names"].tolist(),
-            data=arrays.get("data"),
+            data=cells_from_json(arrays["cells"].tobytes().decode()) if "cells" in arrays else arrays.get("data"),
             row_labels=arrays["row_labels"],
             importance_kind=str(arrays["importance_kind"]),
             frame_library=cast(Literal["pandas", "polars"], str(arrays["frame_library"])),
@@ -312,10 +323,19 @@ def _are_names(key: Any) -> bool:
 
 def _short(value: Any) -> str:
     """A value as one would write it by hand."""
+    if value is None or value != value:
+        return "missing"
+    if isinstance(value, tuple):
+        return f"({', '.join(_short(part) for part in value)})"
     if not isinstance(value, float | np.floating):
         return str(value)
     number = float(value)
     return f"{number:,.0f}" if 1e4 <= abs(number) < 1e15 else f"{number:.4g}"
+
+
+def _quoted(value: Any) -> str:
+    """As ``_short``, with text between quotation marks, so that a sentence shows where it ends."""
+    return repr(str(value)) if isinstance(value, str) else _short(value)
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:

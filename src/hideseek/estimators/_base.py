@@ -187,8 +187,10 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         if self.validation_fraction > 0:
             kept, out = self._held_out(target, seed)
             part, held_out = part.rows(kept), part.rows(out)
-        widths = None if self.encoder_ is None else self.encoder_.widths
-        problem = Prepared(part, held_out, Scaler.fit(part.table), n_outputs, seed, widths)
+        scaler, widths = Scaler.fit(part.table), None
+        if self.encoder_ is not None:
+            scaler, widths = scaler.with_scale(self.encoder_.scales), self.encoder_.widths
+        problem = Prepared(part, held_out, scaler, n_outputs, seed, widths)
         self._check_columns(problem)
         return problem
 

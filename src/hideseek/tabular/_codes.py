@@ -22,6 +22,10 @@ _FEWEST_ROWS, _SMALLEST_SHARE = 2, 1 / 200
 _LIKE_AN_ID = 0.95
 """Share of the rows in rare levels from which a column is taken for an id or free text."""
 
+_LEVEL_SCALE, _MISSING_SCALE = 0.5, 1.0
+"""What 0 and 1 are divided by. Not by their deviation, or the rarest would be the loudest: a level is as far from the
+others as one of two equally frequent ones, and that a value is missing says less, as a rule, than the value does."""
+
 _WORDS = {
     "number": "numbers",
     "boolean": "booleans",
@@ -65,6 +69,11 @@ class NumberCode:
     def width(self) -> int:
         """Columns of the matrix."""
         return 2 if self.missing else 1
+
+    @property
+    def scales(self) -> tuple[float, ...]:
+        """What each column is divided by; not a number: its deviation."""
+        return (np.nan, _MISSING_SCALE) if self.missing else (np.nan,)
 
     @classmethod
     def fit(cls, column: Column) -> NumberCode:
@@ -138,6 +147,11 @@ class CategoryCode:
     def width(self) -> int:
         """Columns of the matrix."""
         return self.n_places if self.n_places > 2 else 1
+
+    @property
+    def scales(self) -> tuple[float, ...]:
+        """What each column is divided by."""
+        return (_LEVEL_SCALE,) * self.width
 
     @classmethod
     def fit(cls, column: Column) -> CategoryCode:

@@ -77,6 +77,11 @@ class TableEncoder:
         return tuple(sum(self.codes[j].width for j in feature.columns) for feature in self.features)
 
     @property
+    def scales(self) -> NDArray[np.float64]:
+        """What each column of the matrix is divided by; not a number: its deviation. Shape: ``(sum(widths),)``."""
+        return np.array([scale for feature in self.features for j in feature.columns for scale in self.codes[j].scales])
+
+    @property
     def feature_names(self) -> list[str]:
         """What is selected as one, by name."""
         return [feature.name for feature in self.features]
