@@ -272,10 +272,9 @@ class Explanation:
             "importance_kind": np.array(self.importance_kind),
             "frame_library": np.array(self._frame_library),
         }
-        mixed = self.data is not None and self.data.dtype == object
-        if mixed:
-            arrays["cells"] = np.frombuffer(cells_to_json(self.data).encode(), dtype=np.uint8)
-        data = None if mixed else self.data
+        data = self.data
+        if data is not None and data.dtype == object:
+            arrays["cells"], data = np.frombuffer(cells_to_json(data).encode(), dtype=np.uint8), None
         for name, value in (("data", data), ("prediction", self.prediction), ("probability", self.probability)):
             if value is not None:
                 arrays[name] = _plain(value)

@@ -94,8 +94,7 @@ def _can_be_seen(relevant: NDArray[np.bool_], gone: NDArray[np.bool_]) -> NDArra
 
 
 def _with_holes(values: NDArray[Any], gone: NDArray[np.bool_]) -> NDArray[Any]:
-    if not gone.any():
-        return values
-    if values.dtype.kind in "fM":
-        return np.where(gone, np.array("NaN" if values.dtype.kind == "f" else "NaT", dtype=values.dtype), values)
-    return np.where(gone, None, values.astype(object))
+    if gone.any():
+        values = values.copy() if values.dtype.kind in "fM" else values.astype(object)
+        values[gone] = None
+    return values

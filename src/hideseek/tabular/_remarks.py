@@ -39,7 +39,7 @@ def _remarks_on_rare_levels(column: Column, code: CategoryCode) -> Iterator[str]
             f"{column.name!r} has a different value in nearly every row ({n_different} values), like an id or free "
             f"text, and {used}; drop it, or make of it what may matter: its first letters, its length, a date"
         )
-    elif share > _MUCH:
+    elif share > _MUCH and n_different > len(own) + 1:
         yield (
             f"{column.name!r} has {n_different} different values; the {len(own)} most frequent are kept apart, and "
             f"the others, {share:.0%} of the rows, count as one: pool them by what may matter"
