@@ -24,6 +24,7 @@ def generated() -> Iterator[Dataset]:
     yield datasets.make_ice_cream()
     yield datasets.make_switch()
     yield datasets.make_multiclass()
+    yield from map(datasets.make_mixed, SYN[3:])
     yield from map(datasets.make_syn_regression, SYN)
 
 

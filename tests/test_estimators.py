@@ -338,20 +338,11 @@ def test_held_out_rows_are_a_share_of_each_class(switch):
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
-def test_missing_and_infinite_values_are_named(cls):
-    frame = pd.DataFrame({"AGE": [1.0, np.nan, np.nan, 4.0], "SEX": [0.0, 1.0, np.inf, 0.0], "PAY": [1.0, 2, 3, 4]})
-    with pytest.raises(InputError) as caught:
+@pytest.mark.parametrize("age", [2.0, np.nan])
+def test_infinite_values_are_named(cls, age):
+    frame = pd.DataFrame({"AGE": [1.0, age, age, 4.0], "SEX": [0.0, 1.0, np.inf, 0.0], "PAY": [1.0, 2, 3, 4]})
+    with pytest.raises(InputError, match=r"infinite values \(inf\) in 'SEX' \(1 rows\); drop"):
         cls(**QUICK).fit(frame, [0, 1, 0, 1])
-    assert "missing values (NaN) in 'AGE' (2 rows) and infinite values (inf) in 'SEX' (1 rows)" in str(caught.value)
-    assert "SimpleImputer" in str(caught.value)
-
-
-def test_columns_that_are_not_numbers_are_named():
-    frame = pd.DataFrame(
-        {"AGE": [1.0, 2.0], "CITY": ["Rome", "Oslo"], "DAY": pd.to_datetime(["2024-01-01", "2024-01-02"])}
-    )
-    with pytest.raises(InputError, match=r"2 columns that are not numbers: 'CITY' .* and 'DAY' .*OrdinalEncoder"):
-        HideSeekClassifier(**QUICK).fit(frame, [0, 1])
 
 
 def test_tables_that_are_no_tables_are_refused(switch):
@@ -379,8 +370,8 @@ def test_wrong_columns_at_explain_time_are_named(switch):
         model.explain(frame[["SEX", "AGE", "PAY", "BILL"]])
     with pytest.raises(InputError, match=r"^X has 3 columns; this model was fitted on 4: pass the same columns"):
         HideSeekClassifier(**QUICK).fit(X, y).explain(X[:, :3])
-    with pytest.raises(InputError, match="NaN"):
-        model.explain(frame.mask(frame > 2))
+    with pytest.raises(InputError, match="'SEX' has categories or text, and had numbers in the fit"):
+        model.explain(frame.assign(SEX="female"))
 
 
 def test_constant_columns_are_said_and_never_selected(switch):

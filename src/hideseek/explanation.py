@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hideseek.cells import cells_from_json, cells_to_json
 from hideseek.errors import FileFormatError, InputError
 from hideseek.files import write_atomically
 from hideseek.frames import FrameLibrary, make_frame
@@ -37,11 +38,12 @@ class Explanation:
         importance: Shape: ``(rows, features)``. What it is, ``importance_kind`` says.
         selected: Shape: ``(rows, features)``, bool.
         feature_names: One per column; ``x1``, ``x2``, ... if not given.
-        data: The values that were explained. Shape: ``(rows, features)``.
+        data: The values that were explained, numbers or any objects. Shape: ``(rows, features)``.
         row_labels: One per row; 0, 1, ... if not given.
         importance_kind: "mask": the share of the feature that was shown, from 0 to 1; other methods name their own.
         predictor: Gives ``prediction`` and ``probability`` when they are first asked for.
         model: The fitted model behind them, for those who need more than its answers.
+        inputs: What the predictor takes; data if not given. Shape: ``(rows, any)``.
         frame_library: "pandas" or "polars": what frames are made with.
 
     Example:
@@ -62,6 +64,7 @@ class Explanation:
         importance_kind: str = "mask",
         predictor: Predictor | None = None,
         model: Any = None,
+        inputs: ArrayLike | None = None,
         frame_library: FrameLibrary = "pandas",
     ) -> None:
         self.importance = np.asarray(importance)
@@ -80,7 +83,8 @@ class Explanation:
         self.model = model
         self._frame_library = frame_library
         self._predictor = predictor
-        self._inputs = self.data  # stays whole when features are picked, so that predictions can still be made
+        # Stays whole when features are picked, so that predictions can still be made.
+        self._inputs = self.data if inputs is None else np.asarray(inputs)
         self._predicted: tuple[NDArray[Any], NDArray[Any] | None] | None = None
         for name, size, expected in (
             ("feature_names", len(self.feature_names), n_features),
@@ -187,7 +191,7 @@ class Explanation:
         chosen = shown[np.argsort(-one.importance[0, shown], kind="stable")]
         parts = []
         for j in chosen:
-            value = "" if one.data is None else f" = {_short(one.data[0, j])}"
+            value = "" if one.data is None else f" = {_quoted(one.data[0, j])}"
             parts.append(f"{one.feature_names[j]}{value} ({one.importance[0, j]:.2f})")
         predicted = ""
         if one.prediction is not None:
@@ -214,7 +218,7 @@ class Explanation:
             "feature": np.tile(np.array(self.feature_names), n_rows),
         }
         if self.data is not None:
-            columns["value"] = self.data.reshape(-1)
+            columns["value"] = self._one_type(self.data.reshape(-1))
         columns |= {"importance": self.importance.reshape(-1), "selected": self.selected.reshape(-1)}
         return self._frame(columns)
 
@@ -235,6 +239,12 @@ class Explanation:
             "standard_error": (spread / np.sqrt(n_rows))[order],
             "selected": self.selected.mean(axis=0)[order],
         }
+
+    def _one_type(self, values: NDArray[Any]) -> Any:
+        """Polars has no columns of mixed values: there they are text."""
+        if values.dtype != object or self._frame_library == "pandas":
+            return values
+        return [None if value is None else _short(value) for value in values]
 
     def _frame(self, columns: dict[str, NDArray[Any]]) -> Any:
         return make_frame(columns, self._frame_library)
@@ -294,7 +304,10 @@ class Explanation:
             "importance_kind": np.array(self.importance_kind),
             "frame_library": np.array(self._frame_library),
         }
-        for name, value in (("data", self.data), ("prediction", self.prediction), ("probability", self.probability)):
+        data = self.data
+        if data is not None and data.dtype == object:
+            arrays["cells"], data = np.frombuffer(cells_to_json(data).encode(), dtype=np.uint8), None
+        for name, value in (("data", data), ("prediction", self.prediction), ("probability", self.probability)):
             if value is not None:
                 arrays[name] = _plain(value)
         buffer = io.BytesIO()
@@ -321,7 +334,7 @@ class Explanation:
             arrays["importance"],
             arrays["selected"],
             feature_names=arrays["feature_names"].tolist(),
-            data=arrays.get("data"),
+            data=cells_from_json(arrays["cells"].tobytes().decode()) if "cells" in arrays else arrays.get("data"),
             row_labels=arrays["row_labels"],
             importance_kind=str(arrays["importance_kind"]),
             frame_library=cast(Literal["pandas", "polars"], str(arrays["frame_library"])),
@@ -341,10 +354,19 @@ def _are_names(key: Any) -> bool:
 
 def _short(value: Any) -> str:
     """A value as one would write it by hand."""
+    if value is None or value != value:
+        return "missing"
+    if isinstance(value, tuple):
+        return f"({', '.join(_short(part) for part in value)})"
     if not isinstance(value, float | np.floating):
         return str(value)
     number = float(value)
     return f"{number:,.0f}" if 1e4 <= abs(number) < 1e15 else f"{number:.4g}"
+
+
+def _quoted(value: Any) -> str:
+    """As ``_short``, with text between quotation marks, so that a sentence shows where it ends."""
+    return repr(str(value)) if isinstance(value, str) else _short(value)
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:

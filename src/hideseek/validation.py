@@ -15,7 +15,7 @@ from narwhals.exceptions import NarwhalsError
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_X_y, validate_data
 
 from hideseek.engine.scaling import row_blocks
 from hideseek.errors import InputError
@@ -24,8 +24,10 @@ __all__ = [
     "Rule",
     "check_classes",
     "check_finite",
+    "check_mixed_table",
     "check_parameters",
     "check_table",
+    "check_target",
     "check_training_table",
     "choice",
     "integer",
@@ -120,6 +122,26 @@ def check_training_table(estimator: Any, X: Any, y: Any) -> tuple[NDArray[np.flo
     return table, column
 
 
+def check_mixed_table(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X, whose cells need not be numbers, with the columns of the fit, which the estimator learns if ``reset``."""
+    try:
+        _check_names(X)
+        return validate_data(estimator, X, reset=reset, skip_check_array=True)
+    except InputError:
+        raise
+    except (ValueError, NarwhalsError) as error:
+        raise InputError(str(error) if reset else f"{_difference(estimator, X)}{error}") from error
+
+
+def check_target(estimator: Any, y: Any, n_rows: int) -> NDArray[Any]:
+    """Y as a column of as many rows as X has, at least two."""
+    try:
+        _, column = check_X_y(np.zeros((n_rows, 1)), y, ensure_min_samples=2, y_numeric=is_regressor(estimator))
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    return np.asarray(column)
+
+
 def _checked(estimator: Any, X: Any, *, reset: bool, **how: Any) -> Any:
     try:
         _check_columns(X)
@@ -135,8 +157,8 @@ def _checked(estimator: Any, X: Any, *, reset: bool, **how: Any) -> Any:
     return checked
 
 
-def _check_columns(X: Any) -> None:
-    """Dense and collected; in frames every column numeric and every name a different one, of one type."""
+def _check_names(X: Any) -> None:
+    """Dense and collected; in frames every name a different one, of one type."""
     if hasattr(X, "collect"):
         raise InputError("X is a lazy frame; pass X.collect()")
     if hasattr(X, "toarray"):
@@ -148,6 +170,11 @@ def _check_columns(X: Any) -> None:
     twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
     if twice:
         raise InputError(f"X has columns of the same name: {some(twice)}; rename or drop all but one of each")
+
+
+def _check_columns(X: Any) -> None:
+    """As ``_check_names``, and in frames every column numeric."""
+    _check_names(X)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         return

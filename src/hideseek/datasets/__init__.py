@@ -11,6 +11,7 @@ from hideseek.datasets._brca import load_brca
 from hideseek.datasets._california import california_switch, load_california
 from hideseek.datasets._credit import credit_syn, load_credit
 from hideseek.datasets._dataset import Dataset, Split
+from hideseek.datasets._mixed import make_mixed
 from hideseek.datasets._mnist import load_mnist_3_8
 from hideseek.datasets._switches import make_cafe, make_ice_cream, make_multiclass, make_switch
 from hideseek.datasets._syn import make_syn, make_syn_regression
@@ -26,6 +27,7 @@ __all__ = [
     "load_mnist_3_8",
     "make_cafe",
     "make_ice_cream",
+    "make_mixed",
     "make_multiclass",
     "make_switch",
     "make_syn",

@@ -17,7 +17,8 @@ class Dataset:
 
     Attributes:
         name: What the rows and labels are called in tables and figures.
-        X: The features. Shape: ``(rows, features)``. A pandas frame if it was loaded with ``as_frame=True``.
+        X: The features. Shape: ``(rows, features)``. A pandas frame if it was loaded with ``as_frame=True``,
+            and where columns are of several kinds.
         y: One label per row: a class, or a real number in regression. A pandas series with ``as_frame=True``.
         feature_names: One per column of X.
         relevant: True where a feature decides the label of that row. Shape: ``(rows, features)``. None for real labels.

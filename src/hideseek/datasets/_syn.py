@@ -18,9 +18,10 @@ from hideseek.datasets._draws import (
 )
 from hideseek.validation import check_parameters, choice, number
 
-__all__ = ["make_syn", "make_syn_regression", "syn_name", "syn_truth"]
+__all__ = ["SWITCH", "make_syn", "make_syn_regression", "syn_name", "syn_truth"]
 
-_SWITCH = 10
+SWITCH = 10
+"""The column that switches in Syn4 to Syn6: x11."""
 
 
 def _u1(x1: Floats, x2: Floats) -> Floats:
@@ -85,7 +86,7 @@ def make_syn(
         [3, 5]
     """
     name = syn_name("make_syn", name)
-    check_arguments("make_syn", n_samples, n_features, rho, random_state, fewest_features=_SWITCH + 1)
+    check_arguments("make_syn", n_samples, n_features, rho, random_state, fewest_features=SWITCH + 1)
     rng = np.random.default_rng(random_state)
     X = correlated_normal(rng, n_samples, n_features, rho)
     U, relevant = syn_truth(name, X)
@@ -121,7 +122,7 @@ def make_syn_regression(
         True
     """
     name = syn_name("make_syn_regression", name)
-    check_arguments("make_syn_regression", n_samples, n_features, rho, random_state, fewest_features=_SWITCH + 1)
+    check_arguments("make_syn_regression", n_samples, n_features, rho, random_state, fewest_features=SWITCH + 1)
     check_parameters(
         "make_syn_regression", {"noise": noise}, {"noise": number("a number of at least 0", lambda v: v >= 0)}
     )
@@ -148,8 +149,8 @@ def syn_truth(name: str, X: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     if len(branches) == 1:
         relevant[:, branches[0][1]] = True
         return values[0], relevant
-    below = X[:, _SWITCH] < 0
-    relevant[:, _SWITCH] = True
+    below = X[:, SWITCH] < 0
+    relevant[:, SWITCH] = True
     for (_, columns), rows in zip(branches, (below, ~below), strict=True):
         relevant[:, columns] = rows[:, None]
     return np.where(below, *values), relevant

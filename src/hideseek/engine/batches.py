@@ -22,7 +22,7 @@ class Window(NamedTuple):
         target: Shape: ``(steps, members, outputs, rows)``.
         weight: Shape: ``(steps, members, rows)``.
         keys: Of the replacements. Shape: ``(steps, members, 2)``.
-        price: Of showing one feature of one row, over the rows of a batch. Shape: ``(steps, members, columns, 1)``.
+        price: Of showing one feature of one row, over the rows of a batch. Shape: ``(steps, members, features, 1)``.
     """
 
     x: Tensor

@@ -131,12 +131,13 @@ class Draws:
         return wide
 
     def values_at(self, picks: Tensor, values: Tensor) -> Tensor:
-        """The values at the places that ``integers`` drew, in a buffer that is used again.
+        """The values at the places that ``integers`` drew, one or more for each cell, in a buffer that is used again.
 
         Shape: ``picks``, any, ``values (any,)``, float32 -> as ``picks``.
         """
-        if self._values is None:
-            self._values = torch.empty_like(self._words, dtype=torch.float32).view(-1)
+        if self._values is None or len(self._values) < picks.numel():
+            n_values = max(self._words.numel(), picks.numel())
+            self._values = torch.empty(n_values, dtype=torch.float32, device=picks.device)
         out = self._values[: picks.numel()]
         return torch.index_select(values, 0, picks.view(-1), out=out).view(picks.shape)
 

@@ -52,7 +52,8 @@ class SmallSteps(Steps):
         self._layers = _layers(problem, self._gradients[0], slice(None))
         row_loss, size = PREDICTION_LOSSES[problem.loss], problem.batch_size
         self._objective = HideSeek(problem.stack, row_loss, problem.stack.n_members, size, size)
-        n_ahead = max(1, _AHEAD_CELLS // (problem.visible.numel() * size))
+        n_columns = problem.stack.hide.sizes[0]
+        n_ahead = max(1, _AHEAD_CELLS // (problem.stack.n_members * n_columns * size))
         self._sources = [_Source(problem, replacement, n_ahead) for _ in range(2 if n_threads > 1 else 1)]
         self._done = torch.zeros(1, dtype=torch.int64)
         self._n_ahead = n_ahead
@@ -103,9 +104,10 @@ class _Source:
     def __init__(self, problem: Problem, replacement: Replacement, n_ahead: int) -> None:
         self._replacement = replacement
         self._batches = Batches(problem, n_ahead)
-        n_cells = problem.visible.shape[1] * problem.batch_size
-        self._draws = Draws(torch.arange(n_cells, dtype=torch.int32), n_ahead * problem.stack.n_members)
-        self._shown = problem.data.X.new_empty(n_ahead, *problem.visible.shape, problem.batch_size)
+        (n_members, n_features), n_columns = problem.visible.shape, problem.stack.hide.sizes[0]
+        cells = torch.arange(n_features * problem.batch_size, dtype=torch.int32)
+        self._draws = Draws(cells, n_ahead * n_members)
+        self._shown = problem.data.X.new_empty(n_ahead, n_members, n_columns, problem.batch_size)
 
     def after(self, done: Tensor) -> list[Rows]:
         """The rows of each of the next steps. Shape: ``done (1,)``, int64."""
@@ -199,7 +201,7 @@ class _Workspace:
         self._sets: dict[tuple[int, int], tuple[HideSeek, Draws]] = {}
 
     def of(self, n_members: int, n_rows: int) -> tuple[HideSeek, Draws]:
-        """The objective of some members and rows, and the draws of as many first rows, column after column."""
+        """The objective of some members and rows, and the draws of as many first rows, feature after feature."""
         if (n_members, n_rows) not in self._sets:
             problem, size = self._problem, self._problem.batch_size
             objective = HideSeek(problem.stack, PREDICTION_LOSSES[problem.loss], n_members, n_rows, size)

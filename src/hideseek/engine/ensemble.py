@@ -12,6 +12,7 @@ from torch import Tensor
 
 from hideseek.engine.device import for_each_block, to_host
 from hideseek.engine.draws import Stream, integers, normal, step_keys
+from hideseek.engine.groups import Groups
 from hideseek.engine.hideseek import mix
 from hideseek.engine.knockoffs import Knockoffs
 from hideseek.engine.scaling import Scaler, row_blocks
@@ -29,11 +30,12 @@ _BLOCK_CELLS = {"cpu": 2**19, "cuda": 2**24}
 """Cells of the widest layer, over all members, that one block of rows may fill."""
 
 
-def draw_pool(seed: int, X: Tensor) -> Tensor:
-    """Replacement rows for predictions, each cell drawn from its own column. Shape: ``(rows, columns)`` -> as X."""
+def draw_pool(seed: int, X: Tensor, groups: Groups | None = None) -> Tensor:
+    """Replacement rows for predictions, each feature drawn from its own columns. Shape: ``(rows, columns)`` -> as X."""
     keys = step_keys(np.array([seed]), Stream.POOL, 0, 1)[0].to(X.device)
-    picks = integers(keys, POOL_ROWS * X.shape[1], len(X)).view(POOL_ROWS, X.shape[1])
-    return X.gather(0, picks)
+    n_features = X.shape[1] if groups is None else groups.n_features
+    picks = integers(keys, POOL_ROWS * n_features, len(X)).view(POOL_ROWS, n_features)
+    return X.gather(0, picks if groups is None else groups.to_columns(picks))
 
 
 def draw_noise(seed: int, n_columns: int) -> Tensor:
@@ -48,7 +50,7 @@ class Ensemble:
 
     Attributes:
         stack: The trained members.
-        visible: The columns each member saw. Shape: ``(members, columns)``, bool.
+        visible: The features each member saw. Shape: ``(members, features)``, bool.
         pool: Values that stand in for hidden features, or the noise that ``knockoffs`` makes them of.
             Shape: ``(POOL_ROWS, columns)``.
         scaler: What the raw columns are standardised with.
@@ -62,11 +64,11 @@ class Ensemble:
     knockoffs: Knockoffs | None = None
 
     def masks(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
-        """How much of each feature is shown: the mean over the members that saw the column; 0 where none did.
+        """How much of each feature is shown: the mean over the members that saw it; 0 where none did.
 
-        Shape: ``X (rows, columns)``, raw -> as X.
+        Shape: ``X (rows, columns)``, raw -> ``(rows, features)``.
         """
-        out = np.empty(X.shape, dtype=np.float32)
+        out = np.empty((len(X), self.visible.shape[1]), dtype=np.float32)
         hide_layers, _ = self.stack.layers()
         share = (self.visible.float() / self.visible.sum(dim=0).clamp(min=1))[:, :, None]
 
@@ -90,7 +92,7 @@ class Ensemble:
         def job(rows: slice) -> None:
             with torch.inference_mode():
                 x = self._standardised(X[rows])
-                mask = torch.sigmoid_(self.stack.hide.forward(hide_layers, x))
+                mask = self.stack.by_column(torch.sigmoid_(self.stack.hide.forward(hide_layers, x)))
                 total = torch.zeros((), device=x.device)
                 given_x = None if self.knockoffs is None else self.knockoffs.given(x[:1])
                 for row in self.pool[:n_draws, None, :, None]:

@@ -42,7 +42,7 @@ rounding. A weight's gradient sums over many rows, in which rounding averages ou
 def pays(problem: Problem) -> bool:
     """Whether the kernel is made for this problem, and the problem big enough.
 
-    It is made for one Seek, two hidden layers, few columns, and class numbers or values as the target.
+    It is made for one Seek, two hidden layers, few columns, each a feature, and class numbers or values as the target.
     """
     n_columns, *hidden, _ = problem.stack.hide.sizes
     n_outputs = problem.stack.seek.sizes[-1]
@@ -50,6 +50,7 @@ def pays(problem: Problem) -> bool:
         problem.recipe.steps * problem.batch_size * problem.stack.n_members >= _WORTH_COMPILING
         and n_columns < _WIDEST
         and problem.stack.n_seeks == 1
+        and problem.stack.groups is None
         and len(hidden) == 2
         and max(*hidden, n_outputs) <= _WIDEST_HIDDEN
         and problem.data.target.dim() == 2

@@ -29,7 +29,7 @@ def prediction_loss(stack: Stack, row_loss: PredictionLoss, batch: Batch, x_hat:
     x, target, weight = batch
     hide, seek = stack.layers()
     mask = torch.sigmoid_(stack.hide.forward(hide, x))
-    output = stack.seek_outputs(seek, mix(mask, x, x_hat))
+    output = stack.seek_outputs(seek, mix(stack.by_column(mask), x, x_hat))
     loss, _ = row_loss(output, target.repeat_interleave(stack.n_seeks, dim=0))
     loss = torch.unflatten(loss, 0, (-1, stack.n_seeks)).mean(dim=1)
     return row_mean(loss, weight).sum(dim=1)
@@ -45,7 +45,7 @@ class Rows(NamedTuple):
         target: Shape: ``(members, outputs, rows)``.
         weight: How much each row counts; None: all the same. Shape: ``(members, rows)``.
         price: Of showing one feature of one row at this step, over the rows of the whole batch, of which these may be
-            a part. Shape: ``(members, columns, 1)``.
+            a part. Shape: ``(members, features, 1)``.
     """
 
     x: Tensor
@@ -72,6 +72,8 @@ class HideSeek:
         self._hide = Pass(stack.hide.sizes, like, n_members, n_rows)
         kind = Seek if stack.n_seeks == 1 else CrossFittedSeeks
         self._seek = kind(stack.seek.sizes, like, row_loss, n_members, n_rows, batch_size)
+        self._groups = stack.groups
+        self._by_column = None if stack.groups is None else torch.empty_like(self._seek.z_slope)
 
     def gradient(
         self, hide: Sequence[Layer], seek: Sequence[Layer], rows: Rows, *, add: bool = False
@@ -79,14 +81,24 @@ class HideSeek:
         """Fill the layers' gradients with that of the mean loss over a batch, as far as these rows go, or add it.
 
         Returns:
-            The sums over rows of l and of m. Shape: ``(members, outputs)``, ``(members, columns)``.
+            The sums over rows of l and of m. Shape: ``(members, outputs)``, ``(members, features)``.
         """
         x, x_hat, shown, target, weight, price = rows
         mask = torch.sigmoid_(self._hide.forward(hide, x))
-        torch.addcmul(x_hat, mask, shown, out=self._seek.z)
+        torch.addcmul(x_hat, self._to_columns(mask), shown, out=self._seek.z)
         loss_sum = self._seek.gradient(seek, target, weight, add=add)
-        mask_slope = torch.mul(self._seek.z_slope, shown, out=self._hide.slope)
+        mask_slope = self._mask_slope(shown)
         mask_slope += price if weight is None else price * weight[:, None]
         torch.ops.aten.sigmoid_backward.grad_input(mask_slope, mask, grad_input=mask_slope)
         self._hide.backward(hide, x, add=add)
         return loss_sum, row_sum(mask, weight)
+
+    def _to_columns(self, mask: Tensor) -> Tensor:
+        """The mask of each column. Shape: ``(members, features, rows)`` -> ``(members, columns, rows)``."""
+        return mask if self._groups is None else self._groups.to_columns(mask, out=self._by_column)
+
+    def _mask_slope(self, shown: Tensor) -> Tensor:
+        """The slope of the prediction loss by the mask, from that by z, in the buffer where Hide expects it."""
+        if self._groups is None:
+            return torch.mul(self._seek.z_slope, shown, out=self._hide.slope)
+        return self._groups.sums(self._seek.z_slope.mul_(shown), out=self._hide.slope)

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from hideseek.engine.deep_knockoffs import DeepKnockoffs
 from hideseek.engine.draws import Draws, all_cells
+from hideseek.engine.groups import Groups
 from hideseek.engine.knockoffs import GaussianKnockoffs, Knockoffs
 
 __all__ = ["KNOCKOFFS", "REPLACEMENTS", "Marginal", "Replacement", "fit_knockoffs"]
@@ -40,7 +41,7 @@ class Replacement(Protocol):
         Args:
             keys: Shape: ``(steps * members, 2)``.
             x: What is replaced. Shape: ``(steps * members, columns, rows)``.
-            draws: Of the cells of one member's x, column after column; None: numbered from 0.
+            draws: Of the cells of one member's x, feature after feature; None: numbered from 0.
 
         Returns:
             x_hat, of the shape of x.
@@ -50,13 +51,17 @@ class Replacement(Protocol):
 class Marginal:
     """Each cell is drawn from its own column of the training rows, independently of everything else (eq. 7).
 
+    The columns of one feature are drawn from the same row, so that what is drawn is a value the feature can have.
+
     Args:
         X: The tables to draw from. Shape: ``(tables, columns, rows)``.
         table: The table of each member. Shape: ``(members,)``, int64.
+        groups: The columns of each feature; None: one each.
     """
 
-    def __init__(self, X: Tensor, table: Tensor) -> None:
+    def __init__(self, X: Tensor, table: Tensor, groups: Groups | None = None) -> None:
         _, n_columns, self._n_rows = X.shape
+        self._groups = groups
         self._values = X.reshape(-1)
         starts = torch.arange(n_columns, device=X.device) + table[:, None] * n_columns
         self._starts = (starts * self._n_rows)[:, :, None]
@@ -69,7 +74,10 @@ class Marginal:
 
     def draw(self, keys: Tensor, x: Tensor, draws: Draws | None = None) -> Tensor:
         """As ``Replacement.draw``; of x only the shape matters."""
-        draws = draws or all_cells(keys, x.shape[1] * x.shape[2])
-        picks = draws.integers(keys, self._n_rows).view(-1, len(self._starts), *x.shape[1:])
+        n_features = x.shape[1] if self._groups is None else self._groups.n_features
+        draws = draws or all_cells(keys, n_features * x.shape[2])
+        picks = draws.integers(keys, self._n_rows).view(-1, len(self._starts), n_features, x.shape[2])
+        if self._groups is not None:
+            picks = self._groups.to_columns(picks, dim=2)
         picks += self._starts
         return draws.values_at(picks, self._values).view(x.shape)

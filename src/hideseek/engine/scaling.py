@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -48,6 +48,10 @@ class Scaler:
                 square += np.square((X[rows] - center) / reach).sum(axis=0)  # squares of shares do not underflow
             scale = reach * np.sqrt(square / n_rows)
         return cls(np.where(constant, low, center), np.where(constant, 1.0, scale), constant)
+
+    def with_scale(self, scale: NDArray[np.float64]) -> Scaler:
+        """The same with these scales, where they are numbers. Shape: ``(columns,)``."""
+        return replace(self, scale=np.where(np.isnan(scale) | self.constant, self.scale, scale))
 
     def transform(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """Standardised rows in single precision; the subtraction is done in double.

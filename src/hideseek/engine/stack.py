@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from hideseek.engine.draws import Stream, step_keys, uniform
+from hideseek.engine.groups import Groups
 from hideseek.engine.networks import Mlp, split
 
 __all__ = ["Batch", "Data", "History", "Members", "Stack", "initial_stack"]
@@ -79,7 +80,7 @@ class Members:
     Attributes:
         seeds: Where a member's draws come from. Shape: ``(members,)``, int.
         price: lambda_max / d, what it costs to show one feature of one row. Shape: ``(members,)``.
-        visible: The columns a member sees. Shape: ``(members, columns)``, bool.
+        visible: The features a member sees. Shape: ``(members, features)``, bool.
         table: Which of the tables is its own. Shape: ``(members,)``, int.
     """
 
@@ -104,15 +105,18 @@ class Stack:
     the bias as their last column: the tensors that training multiplies and the optimiser moves are contiguous.
     The Seeks of a member, where it has two, lie side by side as if they were members.
     Shape: ``parameters (members * (hide.n_parameters + n_seeks * seek.n_parameters),)``.
+
+    Hide has an output for each feature; ``groups`` says which columns a feature is, None that each is one of its own.
     """
 
     hide: Mlp
     seek: Mlp
     parameters: Tensor
     n_seeks: int = 1
+    groups: Groups | None = None
 
     @classmethod
-    def from_members(cls, hide: Mlp, seek: Mlp, weights: Tensor) -> Stack:
+    def from_members(cls, hide: Mlp, seek: Mlp, weights: Tensor, groups: Groups | None = None) -> Stack:
         """The stack of these members.
 
         Shape: ``weights (members, weights of Hide and of each Seek)``, those of a network ordered as in ``Mlp``.
@@ -121,7 +125,7 @@ class Stack:
         own, others = weights.split_with_sizes([hide.n_parameters, n_seeks * seek.n_parameters], dim=1)
         parts = split(own, hide.shapes) + split(others.reshape(-1, seek.n_parameters), seek.shapes)
         pairs = zip(parts[0::2], parts[1::2], strict=True)
-        return cls(hide, seek, torch.cat([torch.cat(pair, dim=2).flatten() for pair in pairs]), n_seeks)
+        return cls(hide, seek, torch.cat([torch.cat(pair, dim=2).flatten() for pair in pairs]), n_seeks, groups)
 
     @property
     def n_members(self) -> int:
@@ -147,6 +151,10 @@ class Stack:
             for network in self.matrices(self.parameters)
         )
         return hide, seek
+
+    def by_column(self, mask: Tensor) -> Tensor:
+        """What Hide says of a feature, for each of its columns. Shape: features along axis 1 -> columns."""
+        return mask if self.groups is None else self.groups.to_columns(mask)
 
     def by_member(self) -> Tensor:
         """A copy of the weights with one row per member: what ``from_members`` takes."""
@@ -181,14 +189,16 @@ class History:
 
 
 def initial_stack(
-    hide: Mlp, seek: Mlp, members: Members, device: torch.device, n_seeks: int = 1
+    hide: Mlp, seek: Mlp, members: Members, device: torch.device, n_seeks: int = 1, groups: Groups | None = None
 ) -> tuple[Stack, Tensor | None]:
     """The stack before training, and a 0/1 tensor of the weights that train; None: all of them do."""
     visible = torch.from_numpy(members.visible)
+    if groups is not None:
+        visible = groups.to_columns(visible.to(device)).cpu()
     networks = zip((hide, *[seek] * n_seeks), step_keys(members.seeds, Stream.WEIGHTS, 0, 1 + n_seeks), strict=True)
     starts = [network.init(uniform(keys, network.n_parameters), visible) for network, keys in networks]
     stack, trainable = (
-        Stack.from_members(hide, seek, torch.cat(parts, dim=1).float().to(device))
+        Stack.from_members(hide, seek, torch.cat(parts, dim=1).float().to(device), groups)
         for parts in zip(*starts, strict=True)
     )
     return stack, None if members.visible.all() else trainable.parameters

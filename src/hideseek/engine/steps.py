@@ -28,7 +28,7 @@ class Problem:
         seeds: Shape: ``(members,)``, int64.
         table: The table of each member. Shape: ``(members,)``, int64.
         price: What it costs a member to show one feature of one row. Shape: ``(members,)``.
-        visible: 1 where a member sees a column. Shape: ``(members, columns)``, float.
+        visible: 1 where a member sees a feature. Shape: ``(members, features)``, float.
     """
 
     recipe: Recipe
@@ -69,13 +69,13 @@ class Steps(ABC):
     """
 
     def __init__(self, problem: Problem, n_chunks: int) -> None:
-        like, (n_members, n_columns) = problem.stack.parameters, problem.visible.shape
+        like, (n_members, n_features) = problem.stack.parameters, problem.visible.shape
         self._problem = problem
         self._adam = Adam(like, problem.recipe.learning_rate)
         self._gradients = like.new_empty(n_chunks, len(like))
         self._only = self._gradients[0] if n_chunks == 1 else None
         self._loss_sum = like.new_zeros(n_chunks, n_members, problem.stack.seek.sizes[-1])
-        self._mask_sum = like.new_zeros(n_chunks, n_members, n_columns)
+        self._mask_sum = like.new_zeros(n_chunks, n_members, n_features)
 
     @abstractmethod
     def run(self, n_steps: int) -> None:

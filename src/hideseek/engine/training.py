@@ -17,6 +17,7 @@ from hideseek.engine.device import one_thread
 from hideseek.engine.draws import Keys, Stream
 from hideseek.engine.eager import eager_steps
 from hideseek.engine.graph import ReplayedSteps
+from hideseek.engine.groups import Groups
 from hideseek.engine.hideseek import prediction_loss
 from hideseek.engine.networks import Mlp
 from hideseek.engine.objective import PREDICTION_LOSSES, annealed, as_outputs
@@ -44,6 +45,7 @@ def train(
     device: torch.device,
     validation: Data | None = None,
     replacement: Replacement | None = None,
+    groups: Groups | None = None,
     on_progress: Progress | None = None,
 ) -> tuple[Stack, History]:
     """Train all members at once; none of them depends on its neighbours.
@@ -51,12 +53,13 @@ def train(
     Args:
         recipe: Steps, batch, rates, widths. Its ``n_members`` and ``column_fraction`` are already in ``members``.
         data: The training tables, on any device.
-        members: Seeds, prices, columns and tables of the members.
+        members: Seeds, prices, features and tables of the members.
         loss: A name in ``PREDICTION_LOSSES``.
         n_outputs: Outputs of Seek: the classes, or one.
         device: Where to train.
         validation: Held-out rows of the same tables, looked at and never learned from.
         replacement: How a hidden value is drawn; None: from the marginals of ``data``.
+        groups: The columns of each feature, on ``device``; None: one each.
         on_progress: Called up to a hundred times.
 
     Returns:
@@ -65,7 +68,9 @@ def train(
     Raises:
         TrainingError: A loss became infinite or not a number.
     """
-    attempt = partial(_train, recipe, loss=loss, n_outputs=n_outputs, device=device, on_progress=on_progress)
+    attempt = partial(
+        _train, recipe, loss=loss, n_outputs=n_outputs, device=device, groups=groups, on_progress=on_progress
+    )
     try:
         return attempt(data, members, validation, replacement)
     except torch.OutOfMemoryError as error:
@@ -89,6 +94,7 @@ def train(
             device=device,
             validation=None if validation is None else validation.of(tables),
             replacement=None if replacement is None else replacement.part(part),
+            groups=groups,
             on_progress=on_progress,
         )
         halves.append(half)
@@ -105,14 +111,15 @@ def _train(
     loss: str,
     n_outputs: int,
     device: torch.device,
+    groups: Groups | None,
     on_progress: Progress | None,
 ) -> tuple[Stack, History]:
     """As ``train``, where all members fit into memory."""
     data = data.to(device)
     n_columns = data.X.shape[2]
-    hide = Mlp((n_columns, *recipe.hidden_layers, n_columns))
+    hide = Mlp((n_columns, *recipe.hidden_layers, n_columns if groups is None else groups.n_features))
     seek = Mlp((n_columns, *recipe.hidden_layers, n_outputs))
-    stack, trainable = initial_stack(hide, seek, members, device, recipe.n_seeks)
+    stack, trainable = initial_stack(hide, seek, members, device, recipe.n_seeks, groups)
     seeds, table = torch.from_numpy(members.seeds).to(device), torch.from_numpy(members.table).to(device)
     price, visible = (torch.from_numpy(part).float().to(device) for part in (members.price, members.visible))
     problem = Problem(recipe, data, loss, stack, trainable, seeds, table, price, visible)
@@ -122,7 +129,7 @@ def _train(
         if held_out is None:
             return None
         keys = Keys(seeds, Stream.VALIDATION).at(torch.tensor([step], device=device))[0]
-        x_hat = (replacement or Marginal(data.columns, table)).draw(keys, held_out[0])
+        x_hat = (replacement or Marginal(data.columns, table, groups)).draw(keys, held_out[0])
         return prediction_loss(stack, PREDICTION_LOSSES[loss], held_out, x_hat)
 
     recorder = _Recorder(recipe, validation_loss, on_progress)
@@ -150,17 +157,18 @@ def _joined(first: tuple[Stack, History], second: tuple[Stack, History]) -> tupl
         validation_loss=held_out,
     )
     weights = torch.cat((stack.by_member(), other_stack.by_member()))
-    return Stack.from_members(stack.hide, stack.seek, weights), history
+    return Stack.from_members(stack.hide, stack.seek, weights, stack.groups), history
 
 
 def choose_steps(problem: Problem, replacement: Replacement | None, n_threads: int) -> Steps | ReplayedSteps:
     """Operation by operation on a CPU; recorded and replayed on a GPU, as one kernel where there is one."""
+    groups = problem.stack.groups
     if problem.seeds.device.type != "cuda":
-        return eager_steps(problem, replacement or Marginal(problem.data.columns, problem.table), n_threads)
+        return eager_steps(problem, replacement or Marginal(problem.data.columns, problem.table, groups), n_threads)
     if replacement is not None:
         return ReplayedSteps(eager_steps(problem, replacement))
-    if not _has_kernels(problem.seeds.device):
-        return ReplayedSteps(eager_steps(problem, Marginal(problem.data.columns, problem.table)))
+    if groups is not None or not _has_kernels(problem.seeds.device):
+        return ReplayedSteps(eager_steps(problem, Marginal(problem.data.columns, problem.table, groups)))
     from hideseek.engine import fused
 
     if fused.pays(problem):

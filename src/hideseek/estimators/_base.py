@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any, Self
 
@@ -28,7 +28,15 @@ from hideseek.estimators._parameters import RULES, RULES_WHEN_ANSWERING
 from hideseek.estimators._state import parameters_from, restore_state, state_of
 from hideseek.explanation import Explanation
 from hideseek.frames import frame_library, row_labels
-from hideseek.validation import check_parameters, check_table, check_training_table, some
+from hideseek.tabular import Table, TableEncoder, only_numbers
+from hideseek.validation import (
+    check_mixed_table,
+    check_parameters,
+    check_table,
+    check_target,
+    check_training_table,
+    some,
+)
 
 __all__ = ["BaseHideSeek"]
 
@@ -42,6 +50,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
 
     _loss: str
     _ensemble: Ensemble
+    encoder_: TableEncoder | None
     recipe_: Recipe
     penalty_: float
     history_: dict[str, NDArray[Any]]
@@ -54,6 +63,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         n_members: int | None = None,
         kept_fraction: float | None = None,
         column_fraction: float | None = None,
+        groups: Mapping[str, Sequence[str | int]] | None = None,
         replacement: str | None = None,
         cross_fit: bool | None = None,
         hidden_layers: tuple[int, ...] | None = None,
@@ -74,6 +84,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         self.n_members = n_members
         self.kept_fraction = kept_fraction
         self.column_fraction = column_fraction
+        self.groups = groups
         self.replacement = replacement
         self.cross_fit = cross_fit
         self.hidden_layers = hidden_layers
@@ -125,7 +136,8 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         """Learn which features decide.
 
         Args:
-            X: Numbers, ``(rows, features)``: an array, or a pandas or polars frame.
+            X: The table, ``(rows, columns)``: an array, or a frame of pandas, polars or pyarrow. Text and categories,
+                booleans, dates, ordered levels and missing values may be among its columns.
             y: One target per row.
             sample_weight: How much each row counts; all the same if not given.
 
@@ -162,20 +174,34 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         check_parameters(type(self).__name__, self.get_params(deep=False), self._rules())
 
     def _prepared(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Prepared:
-        """Check the data, learn names and target, and give what training takes."""
-        table, y = check_training_table(self, X, y)
+        """Check the data, learn names, encoding and target, and give what training takes."""
+        table, y = self._training_table(X, y)
         weight = self._row_weight(y, sample_weight, table)
         if weight is not None:
             table, y, weight = table[weight > 0], y[weight > 0], weight[weight > 0]
             if len(table) < 2:
                 raise InputError("fewer than two rows have a positive weight; mend sample_weight or class_weight")
+        self.encoder_ = TableEncoder.fit(table, self.groups) if isinstance(table, Table) else None
+        matrix = self.encoder_.encode(table) if self.encoder_ is not None else table
         target, n_outputs = self._encode_target(y)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        part, held_out = Part(table, target, weight), None
+        part, held_out = Part(matrix, target, weight), None
         if self.validation_fraction > 0:
             kept, out = self._held_out(target, seed)
             part, held_out = part.rows(kept), part.rows(out)
-        return Prepared(part, held_out, self._scaler(part.table), n_outputs, seed)
+        scaler, widths = Scaler.fit(part.table), None
+        if self.encoder_ is not None:
+            scaler, widths = scaler.with_scale(self.encoder_.scales), self.encoder_.widths
+        problem = Prepared(part, held_out, scaler, n_outputs, seed, widths)
+        self._check_columns(problem)
+        return problem
+
+    def _training_table(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        """X as a matrix where it is one, else as a ``Table``; and y as a column."""
+        if self.groups is None and only_numbers(X):
+            return check_training_table(self, X, y)
+        table = Table(check_mixed_table(self, X, reset=True))
+        return table, check_target(self, y, len(table))
 
     def _held_out(self, target: NDArray[Any], seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Rows to train on, and rows only to look at: a share of each class, where there are classes."""
@@ -187,20 +213,22 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             raise InputError(f"validation_fraction={self.validation_fraction}: {error}") from error
         return kept, out
 
-    def _scaler(self, table: NDArray[np.floating]) -> Scaler:
-        scaler = Scaler.fit(table)
+    def _check_columns(self, problem: Prepared) -> None:
+        """Raise an InputError where nothing can be learned, and warn of what will not be."""
         names = self._names()
-        huge = [names[j] for j in np.flatnonzero(~np.isfinite(scaler.scale) | ~np.isfinite(scaler.center))]
-        if huge:
-            raise InputError(f"X has values too large to standardise in {some(huge)}; rescale those columns")
-        if scaler.constant.all():
+        scaler = problem.scaler
+        huge = problem.by_feature(~np.isfinite(scaler.scale) | ~np.isfinite(scaler.center))
+        if huge.any():
+            columns = some([names[j] for j in np.flatnonzero(huge)])
+            raise InputError(f"X has values too large to standardise in {columns}; rescale those columns")
+        if not problem.varies.any():
             raise InputError(
                 "every column of X is constant, so there is nothing to select from; pass columns that vary"
             )
-        if scaler.constant.any():
-            constant = some([names[j] for j in np.flatnonzero(scaler.constant)])
-            warnings.warn(f"constant columns are never selected: {constant}", HideSeekWarning, stacklevel=4)
-        return scaler
+        said = set() if self.encoder_ is None else self.encoder_.ids
+        constant = [name for name, varies in zip(names, problem.varies, strict=True) if not varies and name not in said]
+        if constant:
+            warnings.warn(f"constant columns are never selected: {some(constant)}", HideSeekWarning, stacklevel=4)
 
     def _warn_of_odd_masks(self, table: NDArray[np.floating]) -> None:
         masks = self._ensemble.masks(table[:: max(1, len(table) // _ROWS_LOOKED_AT)])
@@ -216,19 +244,41 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             return
         warnings.warn(f"the masks {problem}; penalty is {self.penalty_:.3g}: {advice}", MaskWarning, stacklevel=4)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_ensemble")
 
     # -- answering ------------------------------------------------------------------------------------------------
 
     def _names(self) -> list[str]:
+        """The features, as the answer names them."""
+        if self.encoder_ is not None:
+            return self.encoder_.feature_names
         names = getattr(self, "feature_names_in_", None)
         return [f"x{j + 1}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
 
     def _table(self, X: Any) -> NDArray[np.floating]:
+        """The matrix of X."""
+        return self._read(X)[0]
+
+    def _read(self, X: Any) -> tuple[NDArray[np.floating], Table | None]:
+        """The matrix of X, and its cells as they came where they differ from it."""
         check_is_fitted(self)
         check_parameters(type(self).__name__, self.get_params(deep=False), RULES_WHEN_ANSWERING)
-        return check_table(self, X)
+        if self.encoder_ is None and only_numbers(X):
+            return check_table(self, X), None
+        table = Table(check_mixed_table(self, X, reset=False))
+        return self._encoder().encode(table), table
+
+    def _encoder(self) -> TableEncoder:
+        """The one of the fit; after a fit on numbers alone, one that knows what stands for a missing number."""
+        return self.encoder_ or TableEncoder.of_numbers(self._names(), self._ensemble.scaler.center)
 
     def explain(self, X: Any) -> Explanation:
         """For each row of X, how much of each feature is shown, and which features are selected.
@@ -237,16 +287,18 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             X: Rows with the columns of the fit.
 
         Returns:
-            An ``Explanation`` whose importance is the mask, and whose selection is mask > ``threshold``.
+            An ``Explanation`` whose importance is the mask, and whose selection is mask > ``threshold``. A category is
+            one feature, and so are the columns of each of the ``groups``.
         """
-        table = self._table(X)
-        masks = self._ensemble.masks(table)
+        matrix, table = self._read(X)
+        masks = self._ensemble.masks(matrix)
         fitted = copy(self)  # of this fit, even if the estimator is fitted anew
         return Explanation(
             masks,
             masks > self.threshold,
             feature_names=self._names(),
-            data=table,
+            data=matrix if table is None else self._encoder().feature_values(table),
+            inputs=matrix,
             row_labels=row_labels(X),
             predictor=fitted._predicted,
             model=fitted,
@@ -257,13 +309,19 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         """The selected features of each row. Shape: ``(rows, features)``, bool."""
         return self._ensemble.masks(self._table(X)) > self.threshold
 
-    def transform(self, X: Any) -> NDArray[np.floating]:
+    def transform(self, X: Any) -> NDArray[Any]:
         """X with every value that was not selected replaced by NaN: what is left is what decided.
 
-        Follows ``set_output``: after ``set_output(transform="pandas")`` it returns a frame.
+        A table of mixed types becomes an array of objects, with None for what was not selected. Follows
+        ``set_output``: after ``set_output(transform="pandas")`` it returns a frame.
         """
-        table = self._table(X)
-        return np.where(self._ensemble.masks(table) > self.threshold, table, np.nan).astype(table.dtype, copy=False)
+        matrix, table = self._read(X)
+        selected = self._ensemble.masks(matrix) > self.threshold
+        if table is None:
+            return np.where(selected, matrix, np.nan).astype(matrix.dtype, copy=False)
+        values = self._encoder().column_values(table)
+        values[~self._encoder().to_columns(selected)] = None if values.dtype == object else np.nan
+        return values
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one ``.safetensors`` file, atomically; ``hideseek.load`` reads it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from numbers import Real
 from typing import Any
@@ -36,7 +36,8 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
             adds to the log-likelihood of a row, that decides. Larger: fewer features.
         n_members: Models whose masks and probabilities are averaged.
         kept_fraction: Share of the members that answer: those with the smallest loss at the end of training.
-        column_fraction: Share of the columns that each member sees.
+        column_fraction: Share of the features that each member sees.
+        groups: Columns to select as one: from the feature's name to its columns, by title, or by position in an array.
         replacement: How a hidden value is drawn: "marginal", from its own column; "gaussian_knockoff" or
             "deep_knockoff", from a knockoff of the row, which keeps the dependence between columns.
         cross_fit: Whether each member has two Seeks, each of which learns from half of the rows, while Hide learns
@@ -60,6 +61,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         classes_: The labels, sorted.
         n_features_in_: Columns of X in fit.
         feature_names_in_: Their names, where X was a frame with names.
+        encoder_: How the columns became numbers, or None where X was numbers alone.
         recipe_: Every training choice, the preset's and yours.
         penalty_: The penalty at the end of training.
         history_: Up to a hundred records: "step", "penalty"; and by member "loss", "prediction_loss", "mean_mask" and,
@@ -84,6 +86,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         n_members: int | None = None,
         kept_fraction: float | None = None,
         column_fraction: float | None = None,
+        groups: Mapping[str, Sequence[str | int]] | None = None,
         replacement: str | None = None,
         cross_fit: bool | None = None,
         hidden_layers: tuple[int, ...] | None = None,
@@ -106,6 +109,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
             n_members=n_members,
             kept_fraction=kept_fraction,
             column_fraction=column_fraction,
+            groups=groups,
             replacement=replacement,
             cross_fit=cross_fit,
             hidden_layers=hidden_layers,

@@ -14,13 +14,16 @@ from numpy.typing import NDArray
 from hideseek.engine.device import resolve_device
 from hideseek.engine.draws import columns_given, draw_columns, member_seeds
 from hideseek.engine.ensemble import Ensemble, draw_noise, draw_pool
+from hideseek.engine.groups import Groups
 from hideseek.engine.recipe import PRICE_PER_FEATURE, Recipe
-from hideseek.engine.replacement import fit_knockoffs
+from hideseek.engine.replacement import KNOCKOFFS, fit_knockoffs
 from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Data, History, Members, Stack
 from hideseek.engine.training import train
+from hideseek.errors import InputError
 from hideseek.estimators._parameters import resolve_recipe
 from hideseek.progress import training_progress
+from hideseek.validation import some
 
 if TYPE_CHECKING:
     from hideseek.estimators._base import BaseHideSeek
@@ -35,7 +38,7 @@ _LAST_RECORDS = 5
 class Part:
     """Rows with their targets.
 
-    Shape: ``table (rows, features)``, ``target (rows,)``, ``weight (rows,)`` or None for equal weights.
+    Shape: ``table (rows, columns)``, ``target (rows,)``, ``weight (rows,)`` or None for equal weights.
     """
 
     table: NDArray[np.floating]
@@ -69,6 +72,7 @@ class Prepared:
         scaler: What standardises both.
         n_outputs: Outputs of Seek.
         seed: Where all draws come from.
+        widths: Columns of each feature, side by side; None: one each.
     """
 
     train: Part
@@ -76,21 +80,36 @@ class Prepared:
     scaler: Scaler
     n_outputs: int
     seed: int
+    widths: tuple[int, ...] | None = None
 
     @property
-    def shape(self) -> tuple[int, int, int]:
-        """What the problems of one stack have in common: rows, columns, outputs."""
-        return (*self.train.table.shape, self.n_outputs)
+    def shape(self) -> tuple[int, int, int, tuple[int, ...] | None]:
+        """What the problems of one stack have in common: rows, columns, outputs, columns of each feature."""
+        return (*self.train.table.shape, self.n_outputs, self.widths)
+
+    @property
+    def varies(self) -> NDArray[np.bool_]:
+        """The features with a column that is not constant. Shape: ``(features,)``."""
+        return self.by_feature(~self.scaler.constant)
+
+    def by_feature(self, columns: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The features of which any column is true. Shape: ``(columns,)`` -> ``(features,)``."""
+        if self.widths is None:
+            return columns
+        return np.logical_or.reduceat(columns, np.cumsum((0, *self.widths[:-1])))
 
 
 def fit_stack(models: Sequence[BaseHideSeek], problems: Sequence[Prepared]) -> None:
     """Train the members of every model on its own problem, all at once, and hand them out."""
     first, seeds = models[0], [problem.seed for problem in problems]
-    n_rows, n_columns, n_outputs = problems[0].shape
+    n_rows, n_columns, n_outputs, widths = problems[0].shape
     device = resolve_device(first.device)
     recipe = resolve_recipe(first.get_params(deep=False), n_rows)
-    # The paper's mean of the mask runs over all columns a member is given, the constant ones included.
-    n_given = columns_given(n_columns, recipe.column_fraction)
+    groups = Groups.from_widths(widths, device)
+    if groups is not None and recipe.replacement in KNOCKOFFS:
+        _refuse_knockoffs(first, recipe, widths or ())
+    # The paper's mean of the mask runs over all features a member is given, the constant ones included.
+    n_given = columns_given(n_columns if widths is None else len(widths), recipe.column_fraction)
     for model in models:
         model.penalty_ = float(PRICE_PER_FEATURE * n_given if model.penalty is None else model.penalty)
     members = _members(models, problems, recipe, n_given)
@@ -108,26 +127,38 @@ def fit_stack(models: Sequence[BaseHideSeek], problems: Sequence[Prepared]) -> N
             device=device,
             validation=_tables(held_out) if held_out else None,
             replacement=None if knockoffs is None else knockoffs.of(torch.from_numpy(members.table).to(device)),
+            groups=groups,
             on_progress=on_progress,
         )
     weights = stack.by_member()
     for i, (model, problem) in enumerate(zip(models, problems, strict=True)):
         own = slice(i * recipe.n_members, (i + 1) * recipe.n_members)
         kept = _kept(history, members, own, recipe.kept_fraction)
-        part = Stack.from_members(stack.hide, stack.seek, weights[kept])
+        part = Stack.from_members(stack.hide, stack.seek, weights[kept], groups)
         visible = torch.from_numpy(members.visible[kept]).to(device)
         own_knockoffs = None if knockoffs is None else knockoffs.of(torch.tensor([i], device=device))
-        pool = draw_pool(problem.seed, data.X[i]) if knockoffs is None else draw_noise(problem.seed, n_columns)
+        if knockoffs is None:
+            pool = draw_pool(problem.seed, data.X[i], Groups.from_widths(widths))
+        else:
+            pool = draw_noise(problem.seed, n_columns)
         model._ensemble = Ensemble(part, visible, pool.to(device), problem.scaler, own_knockoffs)
         model.recipe_ = recipe
         model.history_ = _history(history, own, model.penalty_, n_given)
         model._warn_of_odd_masks(problem.train.table)
 
 
+def _refuse_knockoffs(model: BaseHideSeek, recipe: Recipe, widths: Sequence[int]) -> None:
+    wide = some([repr(name) for name, width in zip(model._names(), widths, strict=True) if width > 1])
+    raise InputError(
+        f"replacement={recipe.replacement!r} draws numbers, and {wide} are several columns each (categories, missing "
+        'values, groups) whose draws would be no values they can have; use replacement="marginal"'
+    )
+
+
 def _members(models: Sequence[BaseHideSeek], problems: Sequence[Prepared], recipe: Recipe, n_given: int) -> Members:
     """The members of all models, one model after the other."""
     seeds = [member_seeds(problem.seed, recipe.n_members) for problem in problems]
-    visible = [_visible(own, ~problem.scaler.constant, recipe) for own, problem in zip(seeds, problems, strict=True)]
+    visible = [_visible(own, problem.varies, recipe) for own, problem in zip(seeds, problems, strict=True)]
     price = [model.penalty_ / n_given for model in models]
     return Members(
         np.concatenate(seeds),
@@ -138,7 +169,7 @@ def _members(models: Sequence[BaseHideSeek], problems: Sequence[Prepared], recip
 
 
 def _visible(seeds: NDArray[np.int64], varies: NDArray[np.bool_], recipe: Recipe) -> NDArray[np.bool_]:
-    """The columns that each member of one model sees. Shape: ``(members, columns)``."""
+    """The features that each member of one model sees. Shape: ``(members, features)``."""
     visible = np.tile(varies, (len(seeds), 1))
     if recipe.column_fraction < 1:
         visible[:, varies] = draw_columns(seeds, int(varies.sum()), recipe.column_fraction)

@@ -15,6 +15,7 @@ from hideseek.engine.ensemble import POOL_ROWS
 from hideseek.engine.recipe import PRESETS, Recipe
 from hideseek.engine.replacement import REPLACEMENTS
 from hideseek.errors import InputError
+from hideseek.tabular import is_grouping
 from hideseek.validation import Rule, choice, integer, number
 
 __all__ = ["RULES", "RULES_WHEN_ANSWERING", "resolve_recipe"]
@@ -49,6 +50,7 @@ RULES: dict[str, Rule] = {
     "n_members": integer(1).or_none(),
     "kept_fraction": _share.or_none(),
     "column_fraction": _share.or_none(),
+    "groups": Rule("a dict from a feature's name to a list of its columns", is_grouping).or_none(),
     "replacement": choice(*REPLACEMENTS).or_none(),
     "cross_fit": Rule("True or False", lambda value: isinstance(value, bool | np.bool_)).or_none(),
     "hidden_layers": Rule("a tuple of whole numbers of at least 1", _is_widths).or_none(),

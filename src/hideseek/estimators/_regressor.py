@@ -29,7 +29,8 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
             at the paper's 0.3 / 11 whatever the width of the table. Larger: fewer features.
         n_members: Models whose masks and predictions are averaged.
         kept_fraction: Share of the members that answer: those with the smallest loss at the end of training.
-        column_fraction: Share of the columns that each member sees.
+        column_fraction: Share of the features that each member sees.
+        groups: Columns to select as one: from the feature's name to its columns, by title, or by position in an array.
         replacement: How a hidden value is drawn: "marginal", from its own column; "gaussian_knockoff" or
             "deep_knockoff", from a knockoff of the row, which keeps the dependence between columns.
         cross_fit: Whether each member has two Seeks, each of which learns from half of the rows, while Hide learns
@@ -51,6 +52,7 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
     Attributes:
         n_features_in_: Columns of X in fit.
         feature_names_in_: Their names, where X was a frame with names.
+        encoder_: How the columns became numbers, or None where X was numbers alone.
         recipe_: Every training choice, the preset's and yours.
         penalty_: The penalty at the end of training.
         history_: Up to a hundred records: "step", "penalty"; and by member "loss", "prediction_loss", "mean_mask" and,

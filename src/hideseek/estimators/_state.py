@@ -10,6 +10,7 @@ import torch
 
 from hideseek.engine.device import resolve_device
 from hideseek.engine.ensemble import Ensemble
+from hideseek.engine.groups import Groups
 from hideseek.engine.knockoffs import Knockoffs
 from hideseek.engine.networks import Mlp
 from hideseek.engine.recipe import Recipe
@@ -18,6 +19,7 @@ from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Stack
 from hideseek.estimators._parameters import RULES
 from hideseek.persistence import Arrays, Description
+from hideseek.tabular import TableEncoder
 
 __all__ = ["parameters_from", "restore_state", "state_of"]
 
@@ -45,6 +47,7 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
         "penalty": model.penalty_,
         "feature_names": None if names is None else [str(name) for name in names],
         "target": model._target_state(),
+        "encoder": None if model.encoder_ is None else model.encoder_.to_json(),
     }
     return arrays, description
 
@@ -54,7 +57,10 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
     device = resolve_device(model.device if RULES["device"].accepts(model.device) else "auto")
     tensors = {name: torch.from_numpy(arrays[name]).to(device) for name in ("parameters", "visible", "pool")}
     hide, seek = Mlp(tuple(description["hide"])), Mlp(tuple(description["seek"]))
-    stack = Stack.from_members(hide, seek, tensors["parameters"])
+    encoder = description.get("encoder")  # files of numbers alone, and older ones, have none
+    model.encoder_ = None if encoder is None else TableEncoder.from_json(encoder)
+    groups = None if model.encoder_ is None else Groups.from_widths(model.encoder_.widths, device)
+    stack = Stack.from_members(hide, seek, tensors["parameters"], groups)
     scaler = Scaler(arrays["center"], arrays["scale"], arrays["constant"])
     recipe = description["recipe"]
     knockoffs = _knockoffs_from(arrays, recipe["replacement"], device)
@@ -63,7 +69,7 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
     model.penalty_ = description["penalty"]
     prefix = "history."
     model.history_ = {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}
-    model.n_features_in_ = description["hide"][0]
+    model.n_features_in_ = description["hide"][0] if model.encoder_ is None else len(model.encoder_.names)
     if description["feature_names"] is not None:
         model.feature_names_in_ = np.array(description["feature_names"], dtype=object)
     model._set_target_state(description["target"])
@@ -83,6 +89,8 @@ def _parameters_of(model: Any) -> dict[str, Any]:
         parameters["random_state"] = None  # a generator has moved on; what it gave is in the weights
     if isinstance(parameters.get("class_weight"), dict):  # JSON keys are strings; labels need not be
         parameters["class_weight"] = [[_plain(k), _plain(v)] for k, v in parameters["class_weight"].items()]
+    if parameters["groups"] is not None:
+        parameters["groups"] = {name: [_plain(column) for column in cs] for name, cs in parameters["groups"].items()}
     parameters["device"] = str(parameters["device"])
     return {name: _plain(value) for name, value in parameters.items()}
 

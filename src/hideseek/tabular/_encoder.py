@@ -1,0 +1,175 @@
+"""From a table to a matrix, the same way for every row that ever comes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hideseek.errors import HideSeekWarning, InputError
+from hideseek.tabular._codes import CategoryCode, Code, NumberCode, code_from_json, fit_code
+from hideseek.tabular._grouping import Feature, features_of
+from hideseek.tabular._remarks import remarks_on_news, remarks_on_training
+from hideseek.tabular._table import Column, Table
+from hideseek.validation import listed, some
+
+__all__ = ["TableEncoder"]
+
+
+@dataclass(frozen=True)
+class TableEncoder:
+    """How each column of a table becomes numbers, and which columns are one feature.
+
+    The matrix has the features one after the other, and the columns of a feature side by side.
+
+    Attributes:
+        names: The titles of the table's columns.
+        codes: How each becomes numbers.
+        features: What is selected as one, in the order of the answer.
+
+    Example:
+        >>> import numpy as np
+        >>> from hideseek.tabular import Table, TableEncoder
+        >>> table = Table(np.array([["red", 1.5], ["blue", None], ["green", 2.5], ["red", 2.5]] * 2, dtype=object))
+        >>> encoder = TableEncoder.fit(table)
+        >>> encoder.widths
+        (3, 2)
+        >>> encoder.encode(table)[1].tolist()  # blue of blue, green, red; the middle, and that it is missing
+        [1.0, 0.0, 0.0, 2.5, 1.0]
+    """
+
+    names: tuple[str, ...]
+    codes: tuple[Code, ...]
+    features: tuple[Feature, ...]
+
+    @classmethod
+    def fit(cls, table: Table, groups: Mapping[str, Sequence[str | int]] | None = None) -> Self:
+        """Learn from training rows.
+
+        Args:
+            table: The rows.
+            groups: From the name of a feature to its columns, by title or position.
+        """
+        columns = table.columns()
+        _check_finite(columns)
+        features = features_of(table.names, groups)
+        encoder = cls(tuple(table.names), tuple(fit_code(column) for column in columns), features)
+        for remark in remarks_on_training(columns, encoder.codes):
+            warnings.warn(remark, HideSeekWarning, stacklevel=4)
+        return encoder
+
+    @classmethod
+    def of_numbers(cls, names: Sequence[str], fill: NDArray[np.float64]) -> Self:
+        """For a table that had numbers alone, in every cell."""
+        codes = tuple(NumberCode("number", float(value), missing=False) for value in fill)
+        return cls(tuple(names), codes, features_of(names, None))
+
+    # -- the matrix -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def widths(self) -> tuple[int, ...]:
+        """Columns of the matrix that each feature has."""
+        return tuple(sum(self.codes[j].width for j in feature.columns) for feature in self.features)
+
+    @property
+    def scales(self) -> NDArray[np.float64]:
+        """What each column of the matrix is divided by; not a number: its deviation. Shape: ``(sum(widths),)``."""
+        return np.array([scale for feature in self.features for j in feature.columns for scale in self.codes[j].scales])
+
+    @property
+    def feature_names(self) -> list[str]:
+        """What is selected as one, by name."""
+        return [feature.name for feature in self.features]
+
+    @property
+    def ids(self) -> set[str]:
+        """Columns that the fit took for ids or free text, and said so."""
+        codes = zip(self.names, self.codes, strict=True)
+        return {name for name, code in codes if isinstance(code, CategoryCode) and code.like_an_id}
+
+    def encode(self, table: Table) -> NDArray[np.float64]:
+        """The matrix of a table with the columns of the fit; warns of values that the training rows did not have.
+
+        Shape: ``(rows, sum(widths))``.
+        """
+        columns = table.columns()
+        _check_finite(columns)
+        problems, coded = [], {}
+        for j, (code, column) in enumerate(zip(self.codes, columns, strict=True)):
+            try:
+                coded[j] = code.encode(column)
+            except InputError as error:
+                problems.append(str(error))
+        if problems:
+            raise InputError(f"X cannot be read as in the fit: {listed(problems)}; pass columns of the same kind")
+        for remark in remarks_on_news(self.names, [coded[j] for j in range(len(columns))]):
+            warnings.warn(remark, HideSeekWarning, stacklevel=4)
+        return np.hstack([coded[j].matrix for feature in self.features for j in feature.columns])
+
+    # -- the answer -----------------------------------------------------------------------------------------------
+
+    @property
+    def _all_numbers(self) -> bool:
+        return all(code.kind == "number" for code in self.codes) and len(self.features) == len(self.names)
+
+    def column_values(self, table: Table) -> NDArray[Any]:
+        """The values of the table: numbers with NaN where all columns are numbers, else objects with None.
+
+        Shape: ``(rows, columns)``.
+        """
+        columns = table.columns()
+        if self._all_numbers:
+            return np.column_stack([column.numbers for column in columns])
+        return _object_table([column.values for column in columns], len(table))
+
+    def feature_values(self, table: Table) -> NDArray[Any]:
+        """As ``column_values``, for each feature; the value of a group is the tuple of its columns' values.
+
+        Shape: ``(rows, features)``.
+        """
+        if self._all_numbers:
+            return self.column_values(table)
+        values = [column.values for column in table.columns()]
+        parts = []
+        for _, columns in self.features:
+            several = list(zip(*(values[j] for j in columns), strict=True))
+            parts.append(values[columns[0]] if len(columns) == 1 else several)
+        return _object_table(parts, len(table))
+
+    def to_columns(self, by_feature: NDArray[Any]) -> NDArray[Any]:
+        """What belongs to a feature, for each of its columns of the table. Shape: features -> columns, on axis 1."""
+        place = {j: i for i, feature in enumerate(self.features) for j in feature.columns}
+        return by_feature[:, [place[j] for j in range(len(self.names))]]
+
+    # -- on disk --------------------------------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it, as JSON."""
+        columns = [{"name": name, **code.to_json()} for name, code in zip(self.names, self.codes, strict=True)]
+        return {"columns": columns, "features": [{"name": n, "columns": list(which)} for n, which in self.features]}
+
+    @classmethod
+    def from_json(cls, description: Mapping[str, Any]) -> Self:
+        """The encoder that ``to_json`` described."""
+        columns = description["columns"]
+        features = tuple(Feature(each["name"], tuple(each["columns"])) for each in description["features"])
+        return cls(tuple(each["name"] for each in columns), tuple(map(code_from_json, columns)), features)
+
+
+def _check_finite(columns: Sequence[Column]) -> None:
+    counts = {column.name: int(np.isinf(column.numbers).sum()) for column in columns}
+    infinite = [f"{name!r} ({count} rows)" for name, count in counts.items() if count]
+    if infinite:
+        raise InputError(f"X has infinite values (inf) in {some(infinite)}; drop those rows or put NaN for missing")
+
+
+def _object_table(columns: Sequence[Sequence[Any]], n_rows: int) -> NDArray[Any]:
+    table = np.empty((n_rows, len(columns)), dtype=object)
+    for j, values in enumerate(columns):
+        table[:, j] = np.fromiter(values, dtype=object, count=n_rows)
+    return table

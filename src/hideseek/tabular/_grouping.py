@@ -1,0 +1,69 @@
+"""Features that are several columns of the table because the user says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from typing import Any, NamedTuple
+
+from hideseek.errors import InputError
+from hideseek.validation import some
+
+__all__ = ["Feature", "features_of", "is_grouping"]
+
+
+class Feature(NamedTuple):
+    """What is selected as one: a column of the table, or several under a name of their own.
+
+    Attributes:
+        name: The column's title, or the group's.
+        columns: Positions in the table.
+    """
+
+    name: str
+    columns: tuple[int, ...]
+
+
+def is_grouping(value: Any) -> bool:
+    """Whether this is a mapping from names to lists of columns, by title or position."""
+    return isinstance(value, Mapping) and all(
+        isinstance(name, str)
+        and isinstance(columns, list | tuple)
+        and len(columns) > 0
+        and all(isinstance(column, str | Integral) for column in columns)
+        for name, columns in value.items()
+    )
+
+
+def features_of(names: Sequence[str], groups: Mapping[str, Sequence[str | int]] | None) -> tuple[Feature, ...]:
+    """The features of a table in the order of their first columns: each group, and each column that is in none.
+
+    Raises:
+        InputError: A group names a column that is not there, or that another group has, or is named as another column.
+    """
+    group_of: dict[int, str] = {}
+    members: dict[str, tuple[int, ...]] = {}
+    problems = []
+    for group, columns in (groups or {}).items():
+        places = [_place(names, column) for column in columns]
+        unknown = [repr(column) for column, place in zip(columns, places, strict=True) if place is None]
+        known = [place for place in places if place is not None]
+        twice = [repr(names[place]) for i, place in enumerate(known) if place in group_of or place in known[:i]]
+        if unknown:
+            problems.append(f"{group!r} has columns that X does not have: {some(unknown)}")
+        if twice:
+            problems.append(f"{group!r} has columns that are in a group already: {some(twice)}")
+        if group in names and names.index(group) not in known:
+            problems.append(f"{group!r} is also the name of a column that is not in it")
+        members[group] = tuple(known)
+        group_of |= dict.fromkeys(known, group)
+    if problems:
+        raise InputError("groups cannot be used:\n" + "\n".join(f"- {problem}" for problem in problems))
+    features = {group_of.get(j, name): members.get(group_of.get(j, ""), (j,)) for j, name in enumerate(names)}
+    return tuple(Feature(name, columns) for name, columns in features.items())
+
+
+def _place(names: Sequence[str], column: str | int) -> int | None:
+    if isinstance(column, str):
+        return names.index(column) if column in names else None
+    return int(column) if 0 <= int(column) < len(names) else None

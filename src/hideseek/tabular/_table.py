@@ -1,0 +1,171 @@
+"""A table as it came, read column by column: numbers, booleans, dates, ordered levels, or categories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from narwhals.exceptions import NarwhalsError
+from numpy.typing import NDArray
+
+from hideseek.errors import InputError
+from hideseek.tabular._cells import days, kind_of, plain
+
+__all__ = ["Column", "Table", "only_numbers"]
+
+_MICROSECONDS_PER_DAY = 86_400e6
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column, as it came.
+
+    Attributes:
+        name: Its title.
+        kind: "number", "boolean", "date", "ordered", "category", or "empty" where nothing is present.
+        numbers: Of the first three kinds, dates as days since 1970; not a number where missing. Shape: ``(rows,)``.
+        levels: Of "ordered", lowest first.
+        cells: Gives the values, one per row and None where missing.
+    """
+
+    name: str
+    kind: str
+    numbers: NDArray[np.float64]
+    levels: tuple[Any, ...]
+    cells: Callable[[], list[Any]]
+
+    @cached_property
+    def values(self) -> list[Any]:
+        """The values as one would write them, None where missing. Days without hours are dates."""
+        values = self.cells()
+        if self.kind == "date" and all(number % 1 == 0 for number in self.numbers if number == number):
+            return [value.date() if hasattr(value, "date") else value for value in values]
+        return values
+
+
+class Table:
+    """Rows whose cells need not be numbers.
+
+    Args:
+        source: A frame of pandas, polars or pyarrow, or an array. Shape: ``(rows, columns)``.
+    """
+
+    def __init__(self, source: Any) -> None:
+        frame = nw.from_native(source, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            self._source: Any = frame
+        else:  # numbers in a list beside text would become text
+            self._source = source if isinstance(source, np.ndarray) else np.array(source, dtype=object)
+
+    @property
+    def names(self) -> list[str]:
+        """The titles of the columns: x1, x2, ... in an array."""
+        if isinstance(self._source, nw.DataFrame):
+            return [str(name) for name in self._source.columns]
+        return [f"x{j + 1}" for j in range(self._source.shape[1])]
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    def __getitem__(self, rows: NDArray[np.bool_]) -> Table:
+        """The rows for which ``rows`` is true."""
+        return Table(self._source[np.flatnonzero(rows)])
+
+    def columns(self) -> list[Column]:
+        """All columns, read.
+
+        Raises:
+            InputError: Some are of a kind that no feature can be made of.
+        """
+        if not isinstance(self._source, nw.DataFrame):
+            return [_from_array(name, self._source[:, j]) for j, name in enumerate(self.names)]
+        series = [self._source[:, j] for j in range(self._source.shape[1])]
+        odd = [f"{one.name!r} ({one.dtype})" for one in series if not _is_known(one.dtype)]
+        if odd:
+            raise InputError(
+                f"X has columns that are neither numbers, booleans, dates, categories nor text: {', '.join(odd)}; "
+                "make one of these of them, or drop them"
+            )
+        return [_from_series(name, one) for name, one in zip(self.names, series, strict=True)]
+
+
+_KINDS = (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Datetime, nw.Object, nw.Unknown)
+
+
+def _is_known(dtype: Any) -> bool:
+    return bool(dtype.is_numeric()) or any(dtype == kind for kind in _KINDS)
+
+
+def _from_series(name: str, series: Any) -> Column:
+    dtype, missing = series.dtype, series.is_null().to_numpy()
+
+    def cells() -> list[Any]:
+        return [None if gone else plain(value) for value, gone in zip(series.to_list(), missing, strict=True)]
+
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        numbers = np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+        return Column(name, "boolean" if dtype == nw.Boolean else "number", numbers, (), cells)
+    if missing.all():
+        return Column(name, "empty", np.full(len(series), np.nan), (), cells)
+    if dtype == nw.Date or dtype == nw.Datetime:
+        numbers = np.asarray(series.dt.timestamp("us").cast(nw.Float64).to_numpy(), dtype=np.float64)
+        return Column(name, "date", numbers / _MICROSECONDS_PER_DAY, (), cells)
+    if isinstance(dtype, nw.Enum):
+        return Column(name, "ordered", np.empty(0), tuple(plain(level) for level in dtype.categories), cells)
+    if dtype == nw.String or dtype == nw.Categorical:
+        return Column(name, "category", np.empty(0), (), cells)
+    return _from_objects(name, cells())
+
+
+def _from_array(name: str, values: NDArray[Any]) -> Column:
+    if values.dtype.kind in "iuf":
+        numbers = values.astype(np.float64)
+        return Column(name, "number", numbers, (), lambda: [None if v != v else v for v in values.tolist()])
+    if values.dtype.kind == "M":
+        values = values.astype("datetime64[us]")  # finer ones would become whole numbers
+    return _from_objects(name, [plain(value) for value in values.tolist()])
+
+
+def _from_objects(name: str, values: list[Any]) -> Column:
+    """A column of Python's objects is what all of them are."""
+    kind = kind_of(values)
+    if kind in ("number", "boolean"):
+        numbers = np.array([np.nan if value is None else float(value) for value in values])
+    elif kind == "date":
+        numbers = np.array([np.nan if value is None else days(value) for value in values])
+    else:
+        numbers = np.full(len(values), np.nan)
+    return Column(name, kind, numbers, (), lambda: values)
+
+
+def only_numbers(X: Any) -> bool:
+    """Whether every cell is there and a number, so that the table is its own matrix.
+
+    What is no table at all counts as one: the checks of numbers say what is wrong with it.
+    """
+    try:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+    except NarwhalsError:
+        return True
+    if isinstance(frame, nw.DataFrame):
+        numeric = all(dtype.is_numeric() or dtype == nw.Boolean for dtype in frame.schema.values())
+        return numeric and not any(_has_holes(frame[:, j]) for j in range(frame.shape[1]))
+    if hasattr(X, "toarray") or hasattr(X, "collect"):
+        return True
+    try:
+        array = np.asarray(X)
+        if array.ndim != 2 or array.size == 0 or array.dtype.kind == "c":
+            return True
+        if array.dtype.kind not in "biuf":
+            array = array.astype(np.float64)
+    except (TypeError, ValueError):
+        return np.ndim(np.asarray(X, dtype=object)) != 2
+    return not np.isnan(array.min())
+
+
+def _has_holes(series: Any) -> bool:
+    return bool(series.is_null().any()) or (series.dtype.is_float() and bool(series.is_nan().any()))

@@ -1,0 +1,138 @@
+import numpy as np
+import pytest
+import torch
+
+from hideseek.engine import eager
+from hideseek.engine.draws import Stream, member_seeds, step_keys
+from hideseek.engine.ensemble import POOL_ROWS, Ensemble, draw_pool
+from hideseek.engine.groups import Groups
+from hideseek.engine.hideseek import HideSeek, Rows, prediction_loss
+from hideseek.engine.networks import Layer, Mlp
+from hideseek.engine.objective import PREDICTION_LOSSES
+from hideseek.engine.recipe import Recipe
+from hideseek.engine.replacement import Marginal
+from hideseek.engine.scaling import Scaler
+from hideseek.engine.stack import Data, Members, Stack
+from hideseek.engine.training import train
+
+CPU = torch.device("cpu")
+WIDTHS = (1, 3, 2)
+FEATURE = [0, 1, 1, 1, 2, 2]
+
+
+def test_features_of_one_column_each_need_no_groups():
+    assert Groups.from_widths(None) is None
+    assert Groups.from_widths([1, 1, 1]) is None
+    groups = Groups.from_widths(WIDTHS)
+    assert groups.feature.tolist() == FEATURE
+    assert groups.n_features == 3
+
+
+def test_one_mask_for_all_columns_of_a_feature_and_its_gradient():
+    """Eq. 12 with the mask written out by column, for autograd to follow."""
+    groups, members, rows = Groups.from_widths(WIDTHS), 2, 7
+    hide, seek = Mlp((6, 8, 3)), Mlp((6, 8, 4))
+    generator = torch.Generator().manual_seed(0)
+
+    def normal(*shape):
+        return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+    stack = Stack.from_members(hide, seek, normal(members, hide.n_parameters + seek.n_parameters) / 2, groups)
+    x, x_hat, target = normal(members, 6, rows), normal(members, 6, rows), normal(members, 4, rows).softmax(dim=1)
+    price = torch.tensor([0.3, 2.0], dtype=torch.float64)[:, None, None].expand(-1, 3, 1) / rows
+
+    parameters = stack.parameters.clone().requires_grad_()
+    (hide_1, hide_2), (seek_1, seek_2) = stack.matrices(parameters)
+
+    def network(first, second, values):
+        hidden = (first[:, :, :-1] @ values + first[:, :, -1:]).relu()
+        return second[:, :, :-1] @ hidden + second[:, :, -1:]
+
+    mask = network(hide_1, hide_2, x).sigmoid()
+    wide = mask[:, FEATURE]
+    y_hat = network(seek_1, seek_2, wide * x + (1 - wide) * x_hat)
+    prediction = torch.nn.functional.cross_entropy(y_hat, target, reduction="none").mean(dim=1)
+    (expected,) = torch.autograd.grad(prediction.sum() + (price * mask).sum(), parameters)
+
+    gradient = torch.full_like(stack.parameters, torch.nan)
+    layers = [
+        [Layer.of(*pair) for pair in zip(*networks, strict=True)]
+        for networks in zip(stack.matrices(stack.parameters), stack.matrices(gradient), strict=True)
+    ]
+    batch = Rows(torch.cat((x, torch.ones_like(x[:, :1])), dim=1), x_hat, x - x_hat, target, None, price)
+    _, mask_sum = HideSeek(stack, PREDICTION_LOSSES["cross_entropy"], members, rows, rows).gradient(*layers, batch)
+    torch.testing.assert_close(gradient, expected)
+    torch.testing.assert_close(mask_sum, mask.sum(dim=2).detach())
+    loss = prediction_loss(stack, PREDICTION_LOSSES["cross_entropy"], (x, target, None), x_hat)
+    torch.testing.assert_close(loss, prediction.detach())
+
+
+def rows_of(values: torch.Tensor, n_rows: int) -> torch.Tensor:
+    """The row each value comes from, where every value is its place in a table of columns one after the other."""
+    return values.long() % n_rows
+
+
+def test_columns_of_a_feature_are_drawn_from_one_row_and_features_apart():
+    X = torch.arange(2 * 6 * 50).view(2, 6, 50).float()
+    keys = step_keys(np.arange(3), Stream.REPLACEMENT, 0, 1)[0]
+    got = Marginal(X, torch.tensor([1, 0, 1]), Groups.from_widths(WIDTHS)).draw(keys, torch.empty(3, 6, 400))
+    table = torch.tensor([1, 0, 1])[:, None, None]
+    assert torch.equal(got.long() // 50, (torch.arange(6)[:, None] + 6 * table).expand(3, 6, 400)), "its own column"
+    rows = rows_of(got, 50)
+    assert (rows[:, 1] == rows[:, 2]).all()
+    assert (rows[:, 4] == rows[:, 5]).all()
+    assert (rows[:, 0] == rows[:, 1]).float().mean() < 0.1
+    assert (rows[:, 1] == rows[:, 4]).float().mean() < 0.1
+
+
+def test_the_pool_draws_whole_features():
+    X = torch.arange(6 * 50).view(6, 50).t().float()
+    rows = rows_of(draw_pool(0, X, Groups.from_widths(WIDTHS)), 50)
+    assert rows.shape == (POOL_ROWS, 6)
+    assert (rows[:, 1] == rows[:, 3]).all()
+    assert (rows[:, 0] == rows[:, 1]).float().mean() < 0.1
+
+
+@pytest.fixture(scope="module")
+def raw() -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(1000, 6))
+
+
+def trained(raw: np.ndarray, batch_size: int | None = 100) -> Ensemble:
+    scaler, groups = Scaler.fit(raw), Groups.from_widths(WIDTHS)
+    X = torch.from_numpy(scaler.transform(raw))
+    visible = np.array([[True, True, False], [True, True, True]])
+    members = Members(member_seeds(0, 2), np.full(2, 0.02), visible, np.zeros(2, dtype=int))
+    stack, history = train(
+        Recipe(steps=300 if batch_size else 30, batch_size=batch_size, learning_rate=1e-2),
+        Data(X[None], (X[:, 1] * X[:, 3] > 0).long()[None]),
+        members,
+        loss="cross_entropy",
+        n_outputs=2,
+        device=CPU,
+        groups=groups,
+    )
+    assert (history.mask_sum <= visible.sum(axis=1)).all(), "features are counted, not columns"
+    return Ensemble(stack, torch.from_numpy(visible), draw_pool(0, X, groups), scaler)
+
+
+def test_a_feature_that_two_of_its_columns_decide_is_found_and_unseen_ones_do_not_count(raw):
+    ensemble = trained(raw)
+    masks = ensemble.masks(raw)
+    assert masks.shape == (1000, 3)
+    assert (masks[:, 1] > 0.5).mean() > 0.95
+    assert (masks[:, [0, 2]] < 0.5).mean() > 0.95
+    moved = raw.copy()
+    moved[:, 4:] += 100  # the first member was not given them
+    first = Stack.from_members(ensemble.stack.hide, ensemble.stack.seek, ensemble.stack.by_member()[:1])
+    layers, standardised = first.layers()[0], [ensemble.scaler.transform(each) for each in (raw, moved)]
+    a, b = (first.hide.forward(layers, torch.from_numpy(each).t()[None]) for each in standardised)
+    torch.testing.assert_close(a, b)
+    accuracy = (ensemble.outputs(raw, 16, softmax=True).argmax(axis=1) == (raw[:, 1] * raw[:, 3] > 0)).mean()
+    assert accuracy > 0.9
+
+
+def test_a_step_in_parts_is_the_step(raw, monkeypatch):
+    whole = trained(raw, batch_size=None).stack.parameters
+    monkeypatch.setitem(eager._PART_CELLS, "cpu", 32 * 300)
+    torch.testing.assert_close(trained(raw, batch_size=None).stack.parameters, whole, atol=1e-3, rtol=0)

@@ -1,0 +1,213 @@
+import doctest
+import json
+from datetime import UTC, date, datetime, timedelta
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from hideseek import HideSeekWarning, InputError
+from hideseek.tabular import Table, TableEncoder, only_numbers
+
+
+def fitted(columns, **how) -> tuple[TableEncoder, np.ndarray]:
+    table = Table(pd.DataFrame(columns))
+    encoder = TableEncoder.fit(table, **how)
+    return encoder, encoder.encode(table)
+
+
+def encoded(encoder: TableEncoder, columns) -> np.ndarray:
+    return encoder.encode(Table(pd.DataFrame(columns)))
+
+
+def test_the_example_runs():
+    (example,) = doctest.DocTestFinder(recurse=False).find(TableEncoder, "TableEncoder")
+    assert doctest.DocTestRunner().run(example).failed == 0
+
+
+# -- each kind of column ------------------------------------------------------------------------------------------
+
+
+def test_a_category_has_a_column_for_each_level_and_two_levels_have_one():
+    encoder, matrix = fitted({"colour": ["red", "blue", "green"] * 4, "sex": ["m", "f", "m"] * 4})
+    assert encoder.widths == (3, 1)
+    assert matrix[:3].tolist() == [[0, 0, 1, 1], [1, 0, 0, 0], [0, 1, 0, 1]]
+
+
+def test_booleans_dates_and_ordered_levels_are_numbers():
+    sizes = pd.Categorical(["small", "large", "small"], categories=["small", "medium", "large"], ordered=True)
+    columns = {"b": [True, False, True], "day": pd.to_datetime(["1970-01-02", "1970-01-01", "2000-01-01"])}
+    encoder, matrix = fitted({**columns, "size": sizes})
+    assert encoder.widths == (1, 1, 1)
+    assert matrix.tolist() == [[1, 1, 0], [0, 0, 2], [1, 10957, 0]]
+    assert [code.kind for code in encoder.codes] == ["boolean", "date", "ordered"]
+
+
+def test_missing_values_are_filled_and_marked_where_training_had_some():
+    encoder, matrix = fitted({"a": [1.0, None, 3.0, 9.0], "b": [1.0, 2.0, 3.0, 4.0], "c": ["x", None, "x", None]})
+    assert encoder.widths == (2, 1, 1)
+    assert matrix.tolist() == [[1, 0, 1, 0], [3, 1, 2, 1], [3, 0, 3, 0], [9, 0, 4, 1]]
+    assert encoder.scales[1] == 1, "that a value is missing is not made loud by being rare"
+
+
+def test_news_take_the_place_of_the_middle_and_are_said():
+    levels = pd.Categorical(["lo", "hi", "hi", "mid"], categories=["lo", "mid", "hi"], ordered=True)
+    columns = {"a": [1.0, 2.0, 3.0, 9.0], "c": ["y", "x", "y", "x"], "o": levels, "b": [True, False, True, True]}
+    encoder, _ = fitted(columns)
+    news = {"a": [None], "c": ["z"], "o": ["huge"], "b": [None]}
+    with pytest.warns(HideSeekWarning) as said:
+        row = encoded(encoder, news)
+    messages = " ".join(str(warning.message) for warning in said)
+    assert "'a' (1 rows) and 'b' (1 rows)" in messages
+    assert "'c' ('z') and 'o' ('huge')" in messages
+    assert row.tolist() == [[2, 1, 1, 1]], "the middle; the first of equals; the middle rank; the more frequent"
+
+
+def test_an_unknown_level_is_other_where_there_is_one_else_missing():
+    common = ["a"] * 60 + ["b"] * 60 + ["c"] * 60
+    encoder, _ = fitted({"rare": [*common, "d", "e"], "holey": [*common, None, None]})
+    assert encoded(encoder, {"rare": ["new"], "holey": ["a"]}).tolist() == [[0, 0, 0, 1, 1, 0, 0, 0]]
+    with pytest.warns(HideSeekWarning, match="'holey' \\('new'\\)"):
+        row = encoded(encoder, {"rare": ["a"], "holey": ["new"]})
+    assert row.tolist() == [[1, 0, 0, 0, 0, 0, 0, 1]]
+
+
+def test_many_levels_are_bounded_and_much_pooling_is_said():
+    cities = [f"city {i % 100}" for i in range(3000)]
+    with pytest.warns(
+        HideSeekWarning, match="'city' has 100 different values; the 30 most frequent .* 70% of the rows"
+    ):
+        encoder, matrix = fitted({"city": cities})
+    assert matrix.shape == (3000, 31)
+    assert (matrix.sum(axis=1) == 1).all()
+    assert encoder.widths == (31,)
+
+
+def test_ids_and_free_text_are_named_and_not_used():
+    with pytest.warns(HideSeekWarning, match="'id' has a different value in nearly every row .200 values.*not used"):
+        encoder, matrix = fitted({"id": [f"r{i}" for i in range(200)], "x": range(200)})
+    assert (matrix[:, 0] == 0).all()
+    assert encoder.ids == {"id"}
+
+
+def test_the_same_values_twice_are_said():
+    columns = {"a": ["x", "y"] * 5, "b": ["x", "y"] * 5, "c": [1.0, None] * 5, "d": [1.0, None] * 5, "e": [1] * 10}
+    with pytest.warns(HideSeekWarning, match="'b' as 'a' and 'd' as 'c'; each can stand in"):
+        fitted(columns)
+
+
+def test_kinds_that_changed_and_infinite_values_are_refused_together():
+    encoder, _ = fitted({"age": [1, 2, 3], "day": pd.to_datetime(["2020-01-01"] * 3), "name": ["a", "b", "a"]})
+    with pytest.raises(InputError, match=r"'age' has categories or text, and had numbers .* and 'day' has numbers"):
+        encoded(encoder, {"age": ["old"], "day": [3], "name": ["a"]})
+    with pytest.raises(InputError, match=r"infinite values \(inf\) in 'age' \(2 rows\)"):
+        encoded(encoder, {"age": [np.inf, -np.inf], "day": pd.to_datetime(["2020-01-01"] * 2), "name": ["a", "a"]})
+    with pytest.raises(InputError, match="neither numbers, booleans, dates, categories nor text: 'wait'"):
+        fitted({"wait": pd.to_timedelta([1, 2], unit="D")})
+
+
+# -- every library ------------------------------------------------------------------------------------------------
+
+DAYS = [date(2020, 1, 1), None, date(2020, 1, 3), date(2020, 1, 4)] * 3
+COLUMNS = {
+    "number": [1, None, 3, 4] * 3,
+    "text": ["a", "b", None, "c"] * 3,
+    "truth": [True, None, False, True] * 3,
+    "day": DAYS,
+}
+TABLES = {
+    "pandas": pd.DataFrame(COLUMNS),
+    "pandas, nullable": pd.DataFrame(COLUMNS).convert_dtypes(),
+    "pandas, times": pd.DataFrame({**COLUMNS, "day": pd.to_datetime(pd.Series(DAYS))}),
+    "pandas, category": pd.DataFrame({**COLUMNS, "text": pd.Categorical(COLUMNS["text"])}),
+    "polars": pl.DataFrame(COLUMNS),
+    "polars, category": pl.DataFrame(COLUMNS).with_columns(pl.col("text").cast(pl.Categorical)),
+    "pyarrow": pa.table(COLUMNS),
+    "array": np.array(list(zip(*COLUMNS.values(), strict=True)), dtype=object),
+    "list": [list(row) for row in zip(*COLUMNS.values(), strict=True)],
+}
+
+
+@pytest.mark.parametrize("library", TABLES)
+def test_every_library_gives_the_same_matrix_and_the_same_values(library):
+    table = Table(TABLES[library])
+    encoder = TableEncoder.fit(table)
+    assert not only_numbers(TABLES[library])
+    assert [code.kind for code in encoder.codes] == ["number", "category", "boolean", "date"]
+    assert encoder.widths == (2, 4, 2, 2)
+    expected = [[1, 0, 1, 0, 0, 0, 1, 0, 18262, 0], [3, 1, 0, 1, 0, 0, 1, 1, 18264, 1]]
+    assert encoder.encode(table)[:2].tolist() == expected
+    values = encoder.feature_values(table)
+    assert values[:2].tolist() == [[1, "a", True, date(2020, 1, 1)], [None, "b", None, None]]
+
+
+def test_moments_and_enums_and_odd_objects():
+    zone = datetime(2020, 1, 1, 1, tzinfo=UTC)
+    frame = pl.DataFrame({"level": pl.Series(["b", "a"], dtype=pl.Enum(["b", "a"])), "at": [zone, zone]})
+    encoder = TableEncoder.fit(Table(frame))
+    assert encoder.encode(Table(frame)).tolist() == [[0, 18262 + 1 / 24], [1, 18262 + 1 / 24]]
+    odd = np.array([[{"a": 1}, np.float32(1), pd.NA], [{"a": 1}, np.nan, pd.NaT], ["b", True, None]], dtype=object)
+    columns = Table(odd).columns()
+    assert [column.kind for column in columns] == ["category", "number", "empty"]
+    assert columns[0].values == ["{'a': 1}", "{'a': 1}", "b"]
+    times = np.array([["2020-01-01"], ["2020-01-02"]], dtype="datetime64[ns]")
+    assert Table(times).columns()[0].numbers.tolist() == [18262, 18263]
+    durations = Table(np.array([[timedelta(1)], [timedelta(2)]], dtype=object)).columns()
+    assert durations[0].kind == "category"
+
+
+@pytest.mark.parametrize(
+    ("table", "numbers"),
+    [
+        (np.ones((2, 2)), True),
+        (np.array([[1, 2.5], [3, 4]], dtype=object), True),
+        ([[1, 2], [3, 4]], True),
+        (np.array([[1.0, np.nan]]), False),
+        ([[1, "a"]], False),
+        (pd.DataFrame({"a": [1, 2], "b": [True, False]}), True),
+        (pd.DataFrame({"a": [1, None]}), False),
+        (pl.DataFrame({"a": [1.0, float("nan")]}), False),
+        (pa.table({"a": [1, 2]}), True),
+        (pl.DataFrame({"a": ["x"]}).lazy(), True),
+        (np.ones(3), True),
+    ],
+)
+def test_numbers_alone_need_no_encoder(table, numbers):
+    assert only_numbers(table) is numbers
+
+
+# -- groups, values, JSON -----------------------------------------------------------------------------------------
+
+
+def test_groups_are_one_feature_whose_value_is_a_tuple():
+    columns = {"a": [1, 2, 3], "city": ["x", "y", "z"], "b": [4, 5, 6], "zip": [7, 8, 9]}
+    table = Table(pd.DataFrame({name: 2 * values for name, values in columns.items()}))
+    encoder = TableEncoder.fit(table, {"address": ["zip", "city"], "ab": ("a", "b")})
+    assert encoder.feature_names == ["ab", "address"]
+    assert encoder.widths == (2, 4)
+    assert encoder.encode(table)[1].tolist() == [2, 5, 8, 0, 1, 0]
+    assert encoder.feature_values(table)[1].tolist() == [(2, 5), (8, "y")]
+    assert encoder.to_columns(np.array([[True, False]])).tolist() == [[True, False, True, False]]
+    by_position = TableEncoder.fit(Table(np.arange(8.0).reshape(2, 4)), {"first": [0, 1]})
+    assert by_position.feature_names == ["first", "x3", "x4"]
+
+
+def test_groups_that_cannot_be_are_refused_all_at_once():
+    table = Table(pd.DataFrame({"a": [1, 2], "b": [1, 2], "c": [3, 4]}))
+    with pytest.raises(InputError) as caught:
+        TableEncoder.fit(table, {"one": ["a", "d"], "two": ["a", 7], "c": ["b"]})
+    assert "'one' has columns that X does not have: 'd'" in str(caught.value)
+    assert "'two' has columns that X does not have: 7" in str(caught.value)
+    assert "'two' has columns that are in a group already: 'a'" in str(caught.value)
+    assert "'c' is also the name of a column that is not in it" in str(caught.value)
+
+
+def test_json_is_all_there_is():
+    levels = pd.Categorical(["lo", "hi"] * 6, categories=["lo", "hi"], ordered=True)
+    table = Table(pd.DataFrame({**COLUMNS, "level": levels, "code": pd.Categorical([1.5, 2.5, 3.5] * 4)}))
+    encoder = TableEncoder.fit(table, {"when": ["day", "level"]})
+    again = TableEncoder.from_json(json.loads(json.dumps(encoder.to_json())))
+    assert again == encoder
+    np.testing.assert_array_equal(again.encode(table), encoder.encode(table))
