@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 __all__ = ["check_names", "features_for", "frame_of", "not_used"]
 
 
+_NAMED = 20
+
+
 def check_names(table: nw.DataFrame[Any], names: Iterable[str], source: str) -> None:
     """Raise if the table has no column of one of these names."""
-    from hideseek.validation import some
-
     for name in names:
         if name not in table.columns:
-            hint = did_you_mean(name, table.columns)
-            raise InputError(f"{source} has no column {name!r}{hint} (it has {some(table.columns)})")
+            hint = did_you_mean(name, table.columns) or f"; it has {', '.join(table.columns[:_NAMED])}"
+            more = "" if hint.endswith("?") or len(table.columns) <= _NAMED else ", ..."
+            raise InputError(f"{source} has no column {name!r}{hint}{more}")
 
 
 def features_for(model: Any, table: nw.DataFrame[Any], source: str) -> Any:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hideseek.cli._usage import UsageError
 
-__all__ = ["STANDARD_STREAM", "Format", "format_of", "installed"]
+__all__ = ["STANDARD_STREAM", "Format", "format_of", "installed", "is_stream"]
 
 STANDARD_STREAM = "-"
 _ENDINGS = {
@@ -37,9 +37,14 @@ class Format(NamedTuple):
         return self.name in ("CSV", "TSV")
 
 
+def is_stream(path: str) -> bool:
+    """Whether it is standard input or output, or a pipe or device that is there."""
+    return path == STANDARD_STREAM or (Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir())
+
+
 def format_of(path: str) -> Format:
-    """The format that the ending of the name says; CSV for standard input and output."""
-    if path == STANDARD_STREAM:
+    """The format that the ending of the name says; CSV for streams."""
+    if is_stream(path):
         return Format("CSV")
     name = Path(path).name.lower()
     zipped = name.endswith(".gz")

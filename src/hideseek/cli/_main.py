@@ -36,27 +36,21 @@ def main(words: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if words is None else list(words)
     output = Output(as_json="--json" in words)
     try:
-        try:
-            with output.heard():
-                _run(words, output)
-            sys.stdout.flush()
-            return output.exit_code
-        except SystemExit as leaving:  # argparse, after --help or --version
-            sys.stdout.flush()
-            return int(leaving.code or 0)
-        except (Exception, KeyboardInterrupt) as error:
-            if isinstance(error, BrokenPipeError):
-                raise
-            if "--debug" in words:
-                traceback.print_exception(error)
-            output.fail(_message(error), code := _exit_code(error))
-            return code
-    except OSError as error:  # standard output itself
-        _abandon_standard_output()
-        if isinstance(error, BrokenPipeError):
-            return _CLOSED_PIPE
-        output.say_error(_message(error))
-        return _FAILED
+        with output.heard():
+            _run(words, output)
+        code = output.exit_code
+    except SystemExit as leaving:  # argparse, after --help or --version
+        code = int(leaving.code or 0)
+    except BrokenPipeError:
+        code = _CLOSED_PIPE
+    except (Exception, KeyboardInterrupt) as error:
+        if "--debug" in words:
+            traceback.print_exception(error)
+        code = _exit_code(error)
+        output.fail(_message(error), code)
+    code = code or _flush(output)
+    _abandon_standard_output()
+    return code
 
 
 def _run(words: list[str], output: Output) -> None:
@@ -80,7 +74,7 @@ def _exit_code(error: BaseException) -> int:
 def _message(error: BaseException) -> str:
     """What went wrong, for someone who does not know the code."""
     if isinstance(error, KeyboardInterrupt):
-        return "interrupted"
+        return str(error) or "interrupted"
     if isinstance(error, MemoryError):
         return "out of memory; pass fewer rows or columns, or a smaller --set batch_size"
     if isinstance(error, OSError) and error.strerror:
@@ -90,7 +84,22 @@ def _message(error: BaseException) -> str:
     return f"{type(error).__name__}: {error} (--debug shows where)"
 
 
+def _flush(output: Output) -> int:
+    """The exit code of the last lines, which may not have been written yet."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _CLOSED_PIPE
+    except OSError as error:
+        output.say_error(f"cannot write to standard output: {error.strerror}")
+        return _FAILED
+    return 0
+
+
 def _abandon_standard_output() -> None:
     """Drop what could not be written, or Python complains of it once more when it ends."""
-    with suppress(OSError, ValueError):  # a stream without a descriptor needs nothing
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with suppress(OSError, ValueError):  # a stream without a descriptor needs nothing
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -6,13 +6,15 @@ import json
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from hideseek.cli._formats import STANDARD_STREAM
 from hideseek.cli._usage import UsageError
+from hideseek.cli._writing import write_bytes
+from hideseek.errors import HideSeekError
 
-__all__ = ["Output"]
+__all__ = ["Output", "one_line"]
 
 _OF_NO_USE_TO_USERS = (DeprecationWarning, FutureWarning, ImportWarning, PendingDeprecationWarning, ResourceWarning)
 
@@ -52,14 +54,14 @@ class Output:
     def fail(self, text: str, exit_code: int) -> None:
         """Say what went wrong, to programs too."""
         self.say_error(text)
-        self.finish({"error": one_line(text), "exit_code": exit_code})
+        with suppress(HideSeekError, OSError):  # standard output may be what failed
+            self.finish({"error": one_line(text), "exit_code": exit_code})
 
     def finish(self, result: Mapping[str, Any]) -> None:
         """Print the JSON object, if that is wanted."""
         if self.as_json:
             text = json.dumps(plain({**result, "warnings": self.warnings}), ensure_ascii=False, allow_nan=False)
-            sys.stdout.write(f"{text}\n")
-        sys.stdout.flush()
+            write_bytes(STANDARD_STREAM, f"{text}\n".encode())
 
     def check_one_on_standard_output(self, *paths: str) -> None:
         """Raise if a table and the JSON object, or two tables, are all to go there."""
@@ -69,7 +71,7 @@ class Output:
     def line(self, text: str = "") -> None:
         """Print a line for people."""
         if not self.as_json:
-            sys.stdout.write(f"{text}\n")
+            write_bytes(STANDARD_STREAM, f"{text}\n".encode())
 
     def facts(self, facts: Mapping[str, str | None]) -> None:
         """Print names and values below each other; None is left out."""
@@ -94,7 +96,10 @@ class Output:
             table.add_row(*map(_cell, row))
         # Only a terminal has an edge at which lines must be broken.
         width = None if sys.stdout.isatty() else 100_000
-        Console(file=sys.stdout, width=width, markup=False, emoji=False, highlight=False).print(table)
+        console = Console(file=sys.stdout, width=width, markup=False, emoji=False, highlight=False)
+        with console.capture() as captured:  # a console that writes by itself ends the process on a closed pipe
+            console.print(table)
+        self.line("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def one_line(text: str) -> str:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hideseek.cli._formats import STANDARD_STREAM, Format, format_of, installed
+from hideseek.cli._formats import STANDARD_STREAM, Format, format_of, installed, is_stream
 from hideseek.cli._usage import UsageError
 from hideseek.errors import InputError
 from hideseek.files import write_atomically
@@ -20,7 +20,7 @@ from hideseek.files import write_atomically
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["check_free", "check_suffix", "encode_table", "naming", "write_bytes"]
+__all__ = ["check_free", "check_suffix", "encode_table", "naming", "write_bytes", "write_to_standard_output"]
 
 
 def check_suffix(path: str, suffix: str, what: str) -> None:
@@ -31,15 +31,13 @@ def check_suffix(path: str, suffix: str, what: str) -> None:
 
 def check_free(path: str, *, force: bool) -> None:
     """Raise before the work if its result could not be written, or would replace a file unasked."""
-    if path == STANDARD_STREAM:
+    if is_stream(path):
         return
     target = Path(path)
     if target.is_dir():
         raise InputError(f"cannot write {path}: it is a folder")
     if not target.parent.is_dir():
         raise InputError(f"cannot write {path}: there is no folder {str(target.parent)!r}")
-    if _is_stream(target):
-        return
     if target.exists() and not force:
         raise InputError(f"{path} exists; pass --force to replace it, or another name")
     if not os.access(target.parent, os.W_OK):
@@ -49,16 +47,28 @@ def check_free(path: str, *, force: bool) -> None:
 def write_bytes(path: str, content: bytes) -> None:
     """Write to standard output, to a pipe or device that is there, or atomically to a file."""
     if path == STANDARD_STREAM:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
+        with naming("to standard output"):
+            write_to_standard_output(content)
         return
     with naming(path):
-        if _is_stream(Path(path)):  # a file renamed over it would take its place
+        if is_stream(path):  # a file renamed over it would take its place
             with open(path, "wb") as stream:
                 stream.write(content)
         else:
             write_atomically(path, content)
+
+
+def write_to_standard_output(content: bytes) -> None:
+    """Write all of it; an unbuffered stream takes a part at a time."""
+    sys.stdout.flush()
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:  # a stand-in that takes text alone
+        sys.stdout.write(content.decode())
+        return
+    rest = memoryview(content)
+    while rest:
+        rest = rest[stream.write(rest) :]
+    stream.flush()
 
 
 @contextmanager
@@ -72,16 +82,12 @@ def naming(path: str) -> Iterator[None]:
         raise InputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def _is_stream(target: Path) -> bool:
-    return target.exists() and not target.is_file() and not target.is_dir()
-
-
 def encode_table(table: nw.DataFrame[Any], path: str) -> bytes:
     """The table in the format that the path's ending says."""
     form = format_of(path)
     if form.is_text:
         text = _text(table, form).encode()
-        return gzip.compress(text, mtime=0) if form.zipped else text
+        return gzip.compress(text, compresslevel=6, mtime=0) if form.zipped else text
     buffer = io.BytesIO()
     if installed("pyarrow"):
         from pyarrow import feather, parquet

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hideseek.cli._columns import check_names, frame_of
-from hideseek.cli._formats import STANDARD_STREAM, format_of
-from hideseek.cli._output import Output
+from hideseek.cli._formats import format_of, is_stream
+from hideseek.cli._output import Output, one_line
 from hideseek.cli._reading import read_table
 from hideseek.cli._target import split_target
 from hideseek.cli._writing import check_free, encode_table, write_bytes
@@ -47,7 +48,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
     """Run what is not stored yet, and print the summary."""
     from hideseek.benchmark import load_results
-    from hideseek.benchmark import run as run_grid
 
     if arguments.out is not None:
         format_of(arguments.out)
@@ -58,7 +58,17 @@ def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
     if arguments.show:
         results = load_results(folder, config)
     else:
-        results = run_grid(
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=r"\d+ of \d+ jobs failed")  # each of them is printed below
+            results = _stored(config, arguments)
+    return _say(results, folder, arguments, output)
+
+
+def _stored(config: Config, arguments: argparse.Namespace) -> Results:
+    from hideseek.benchmark import run as run_grid
+
+    try:
+        return run_grid(
             config,
             arguments.folder,
             backend=arguments.backend,
@@ -66,7 +76,8 @@ def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
             device=arguments.device,
             retry_failed=arguments.retry_failed,
         )
-    return _say(results, folder, arguments, output)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("interrupted; the same command goes on where it stopped") from None
 
 
 def _say(results: Results, folder: Path, arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
@@ -77,14 +88,15 @@ def _say(results: Results, folder: Path, arguments: argparse.Namespace, output: 
     if arguments.out is not None:
         columns = {name: [line[name] for line in summary] for name in summary.columns}
         write_bytes(arguments.out, encode_table(frame_of(columns), arguments.out))
-    if arguments.out != STANDARD_STREAM:
+    if arguments.out is None or not is_stream(arguments.out):
         output.table(summary.columns, (tuple(line.values()) for line in summary))
         for record in results.failed:
             where = f"{record['method']} on {record['dataset']}, seed {record['seed']}"
-            output.line(f"failed: {where}: {record['error']['type']}: {record['error']['message']}")
+            output.line(one_line(f"failed: {where}: {record['error']['type']}: {record['error']['message']}"))
         n_failed, n_missing = len(results.failed), len(results.missing)
         finished = len(results) - n_failed - n_missing
-        output.line(f"{finished} jobs finished, {n_failed} failed, {n_missing} missing; stored in {folder}")
+        again = " (--retry-failed runs them again)" if n_failed else ""
+        output.line(f"{finished} jobs finished, {n_failed} failed{again}, {n_missing} missing; stored in {folder}")
     output.exit_code = 1 if results.failed else 0
     return {
         "folder": str(folder),

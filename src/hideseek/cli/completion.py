@@ -41,8 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
     """Print the script."""
     shell = arguments.shell
-    script = f"# Once and for all: {_HOW[shell]}\n{_SCRIPTS[shell](_commands())}"
-    output.line(script.rstrip("\n"))
+    script = f"{_SCRIPTS[shell](_commands())}# Once and for all: {_HOW[shell]}"
+    output.line(script)
     return {"shell": shell, "script": script}
 
 

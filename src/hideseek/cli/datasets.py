@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hideseek.cli._columns import frame_of
-from hideseek.cli._formats import STANDARD_STREAM, format_of
+from hideseek.cli._formats import STANDARD_STREAM, format_of, is_stream
 from hideseek.cli._output import Output
 from hideseek.cli._usage import UsageError, did_you_mean
 from hideseek.cli._writing import check_free, encode_table, write_bytes
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hideseek.datasets import Dataset
 
 HELP = "list the datasets, or write one of them as a table"
@@ -112,16 +114,21 @@ def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
     if arguments.truth is not None and data.relevant is None:
         raise UsageError(f"--truth: of {name} nobody knows the truth")
     titles = data.feature_names
-    features = {title: data.X[:, j] for j, title in enumerate(titles)}
+    features = {title: _whole(data.X[:, j]) for j, title in enumerate(titles)}
     write_bytes(arguments.out, encode_table(frame_of({**features, entry.target: data.y}), arguments.out))
     if data.relevant is not None and arguments.truth is not None:
         truth = {title: data.relevant[:, j] for j, title in enumerate(titles)}
         write_bytes(arguments.truth, encode_table(frame_of(truth), arguments.truth))
     result = {"name": name, "rows": len(data.y), "features": len(titles), "target": entry.target, "out": arguments.out}
-    if arguments.out != STANDARD_STREAM:
+    if not is_stream(arguments.out):
         output.line(f"{name}: {len(data.y):,} rows, {len(titles):,} features, target {entry.target!r}: {arguments.out}")
         output.line(f"Next: hideseek fit {arguments.out} --target {entry.target} --out {name}.safetensors")
     return result
+
+
+def _whole(values: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers without a decimal point."""
+    return values.astype(int) if (values == values.round()).all() else values
 
 
 def _entry(given: str) -> tuple[str, Entry]:

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from hideseek.cli._columns import frame_of, not_used
-from hideseek.cli._formats import STANDARD_STREAM, format_of
+from hideseek.cli._formats import STANDARD_STREAM, format_of, is_stream
 from hideseek.cli._models import explain_file
 from hideseek.cli._output import Output
 from hideseek.cli._reading import title
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
     path = arguments.out
     if not arguments.sentences:
         format_of(path)
-    elif path != STANDARD_STREAM and not path.endswith(".txt"):
+    elif not is_stream(path) and not path.endswith(".txt"):
         raise UsageError(f"--out {path}: sentences go to a .txt file or to - (standard output)")
     check_free(path, force=arguments.force)
     model, table, explanation = explain_file(arguments.model, arguments.data, arguments.threshold)
@@ -62,24 +62,22 @@ def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
         "not_used": not_used(model, table),
         "out": None if path == STANDARD_STREAM else path,
     }
-    if arguments.sentences:
-        _ = explanation.prediction  # of all rows at once, not one by one
-        answer: Any = [explanation.describe(row) for row in range(n_rows)]
-        content = "".join(f"{sentence}\n" for sentence in answer).encode()
-    else:
-        answer = _table(explanation, table, arguments)
-        content = encode_table(answer, path) if path != STANDARD_STREAM or not output.as_json else b""
-    if path != STANDARD_STREAM:
-        write_bytes(path, content)
+    answer: Any = _sentences(explanation) if arguments.sentences else _table(explanation, table, arguments)
+    if output.as_json and path == STANDARD_STREAM:
+        result["explained"] = answer if arguments.sentences else answer.rows(named=True)
+        return result
+    write_bytes(path, "\n".join([*answer, ""]).encode() if arguments.sentences else encode_table(answer, path))
+    if not is_stream(path):
         output.line(f"Explained {n_rows:,} rows of {title(arguments.data)}: {path}")
         ignored = ", ".join(result["not_used"])
         mean = f"{result['selected_per_row']:.1f} of {n_features:,} features per row"
         output.facts({"selected": mean, "not used": ignored or None})
-    elif output.as_json:
-        result["explained"] = answer if arguments.sentences else answer.rows(named=True)
-    else:
-        write_bytes(path, content)
     return result
+
+
+def _sentences(explanation: Explanation) -> list[str]:
+    _ = explanation.prediction  # of all rows at once, not one by one
+    return [explanation.describe(row) for row in range(len(explanation))]
 
 
 def _table(explanation: Explanation, table: nw.DataFrame[Any], arguments: argparse.Namespace) -> nw.DataFrame[Any]:

@@ -60,12 +60,18 @@ def _model(path: str, output: Output) -> dict[str, Any]:
             "classes": None if classes is None else some([str(label) for label in classes]),
             "penalty": None if penalty is None else f"{penalty:.3g} ({penalty / model.n_features_in_:.3g} per feature)",
             "preset": getattr(model, "preset", None),
-            "recipe": None if recipe is None else ", ".join(f"{k} {v}" for k, v in asdict(recipe).items()),
+            "recipe": None
+            if recipe is None
+            else ", ".join(f"{name} {_short(value)}" for name, value in asdict(recipe).items()),
             "written by": f"hideseek {header['library']}, file format {header['format']}",
             "size": f"{result['bytes']:,} bytes",
         }
     )
     return result
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _installation(output: Output) -> dict[str, Any]:
