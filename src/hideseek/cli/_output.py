@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 import warnings
@@ -17,6 +18,9 @@ from hideseek.errors import HideSeekError
 __all__ = ["Output", "one_line"]
 
 _OF_NO_USE_TO_USERS = (DeprecationWarning, FutureWarning, ImportWarning, PendingDeprecationWarning, ResourceWarning)
+
+
+_UNBROKEN = 100_000
 
 
 class Output:
@@ -94,12 +98,13 @@ class Output:
             table.add_column(name, justify="right" if numeric else "left")
         for row in rows:
             table.add_row(*map(_cell, row))
-        # Only a terminal has an edge at which lines must be broken.
-        width = None if sys.stdout.isatty() else 100_000
-        console = Console(file=sys.stdout, width=width, markup=False, emoji=False, highlight=False)
-        with console.capture() as captured:  # a console that writes by itself ends the process on a closed pipe
-            console.print(table)
-        self.line("\n".join(line.rstrip() for line in captured.get().splitlines()))
+        # A narrow terminal may break lines, but no number is cut short.
+        # On a closed pipe a console ends the process by itself, so it is given a text to write to.
+        text, terminal = io.StringIO(), sys.stdout.isatty()
+        Console(file=text, force_terminal=terminal, width=_UNBROKEN, markup=False, emoji=False, highlight=False).print(
+            table
+        )
+        self.line("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
 
 
 def one_line(text: str) -> str:

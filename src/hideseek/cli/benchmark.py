@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 HELP = "run methods on datasets over seeds, as a configuration file says"
 
+_SHOWN = ("method", "dataset", "score", "median", "worst", "low", "high", "n_seeds", "n_failed")
+"""What a terminal has room for; ``--out`` and ``--json`` have more."""
 _FILE_KEYS = ("file", "target", "drop")
 
 
@@ -89,7 +91,7 @@ def _say(results: Results, folder: Path, arguments: argparse.Namespace, output: 
         columns = {name: [line[name] for line in summary] for name in summary.columns}
         write_bytes(arguments.out, encode_table(frame_of(columns), arguments.out))
     if arguments.out is None or not is_stream(arguments.out):
-        output.table(summary.columns, (tuple(line.values()) for line in summary))
+        output.table(_SHOWN, ([line[name] for name in _SHOWN] for line in summary))
         for record in results.failed:
             where = f"{record['method']} on {record['dataset']}, seed {record['seed']}"
             output.line(one_line(f"failed: {where}: {record['error']['type']}: {record['error']['message']}"))

@@ -41,7 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="auto: classification for words and for at most 20 different whole numbers, else regression",
     )
-    parser.add_argument("--preset", choices=tuple(PRESETS), default="balanced", help="the recipe of training; default: balanced")
+    parser.add_argument(
+        "--preset", choices=tuple(PRESETS), default="balanced", help="the recipe of training; default: balanced"
+    )
     parser.add_argument(
         "--penalty",
         type=_penalty,
