@@ -3,6 +3,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 import hideseek
@@ -53,10 +54,12 @@ def test_the_long_table_has_a_line_per_row_and_feature(run, saved, data, expecte
 def test_the_columns_of_the_data_can_stand_in_front(run, saved, table, tmp_path, form):
     named = table.assign(name=[f"row {i}" for i in range(len(table))])[::-1]
     named.to_parquet(tmp_path / "named.parquet")
-    code, out, _ = run("explain", saved, tmp_path / "named.parquet", "--data", "--format", form)
-    answer = pd.read_csv(io.StringIO(out))
+    path = tmp_path / "explained.parquet"
+    code, _, _ = run("explain", saved, tmp_path / "named.parquet", "--data", "--format", form, "--out", path)
+    answer = pq.read_table(path).to_pandas(ignore_metadata=True)
     assert code == 0
-    assert list(answer.columns[:6]) == [*table.columns, "name"]
+    assert list(answer.columns[:7]) == [*table.columns, "name", "row"]
+    assert "__index_level_0__" not in answer
     assert (answer["name"] == [f"row {i}" for i in answer["row"]]).all()
     assert answer["row"][0] == 1999
 

@@ -125,7 +125,11 @@ def test_a_device_is_written_to_and_not_replaced(run, saved, data):
 
 def test_a_named_pipe_gets_the_whole_table(run, tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE, text=True) as reader:
+    reader = subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE, text=True)
+    try:
         code, out, _ = run("datasets", "Syn1", "--rows", "500", "--out", tmp_path / "pipe")
         assert (code, out) == (0, "")
-        assert len(reader.stdout.read().splitlines()) == 501
+        text, _ = reader.communicate(timeout=10)
+    finally:
+        reader.kill()
+    assert len(text.splitlines()) == 501

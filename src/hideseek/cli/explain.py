@@ -92,10 +92,8 @@ def _table(explanation: Explanation, table: nw.DataFrame[Any], arguments: argpar
     both = [name for name in table.columns if name in columns]
     if both:
         raise InputError(f"--data: both {title(arguments.data)} and the answer have a column {both[0]!r}; rename it")
-    beside = nw.maybe_reset_index(table)
-    if not wide:
-        beside = nw.maybe_reset_index(beside[np.repeat(np.arange(len(table)), explanation.shape[1])])
-    return nw.concat([beside, answer], how="horizontal")
+    beside = table if wide else table[np.repeat(np.arange(len(table)), explanation.shape[1])]
+    return nw.concat([nw.maybe_reset_index(beside), answer], how="horizontal")  # the column "row" has the index
 
 
 def _wide(explanation: Explanation) -> dict[str, NDArray[Any]]:
