@@ -4,6 +4,7 @@ import doctest
 import inspect
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import hideseek
-from hideseek import baselines, benchmark, datasets, metrics, report
+from hideseek import baselines, benchmark, cli, datasets, metrics, report
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -28,13 +29,25 @@ def test_the_readmes_code_runs(code, output, tmp_path, monkeypatch, capsys):
     assert sorted(words.findall(printed)) == sorted(words.findall(output))
 
 
+def test_the_readmes_commands_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    commands = re.findall(
+        r"^hideseek .*", "".join(re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)), re.MULTILINE
+    )
+    assert len(commands) > 4
+    for command in commands:
+        words = shlex.split(command, comments=True)[1:]
+        if words[0] != "report" or hasattr(hideseek.Explanation, "report"):
+            assert cli.main(words) == 0, (command, capsys.readouterr().err)
+
+
 def test_the_readme_reaches_an_explanation_in_six_lines():
     first, _ = BLOCKS[0]
     assert len([line for line in first.splitlines() if line]) <= 6
     assert "explain" in first
 
 
-ROOMS = (hideseek, baselines, benchmark, datasets, metrics, report)
+ROOMS = (hideseek, baselines, benchmark, cli, datasets, metrics, report)
 PUBLIC = [getattr(room, name) for room in ROOMS for name in room.__all__ if not name.startswith("__")]
 
 

@@ -19,7 +19,7 @@ from hideseek.errors import FileFormatError, InputError
 from hideseek.files import write_atomically
 from hideseek.validation import listed
 
-__all__ = ["Arrays", "Description", "labels_from_json", "labels_to_json", "load", "save"]
+__all__ = ["Arrays", "Description", "header_of", "labels_from_json", "labels_to_json", "load", "save"]
 
 FORMAT_VERSION = 1
 _KEY = "hideseek"
@@ -74,6 +74,22 @@ def load(path: str | os.PathLike[str]) -> Any:
         >>> bool((again.select(data.X) == model.select(data.X)).all())
         True
     """
+    header, arrays = _contents(path)
+    try:
+        return _restored(header, arrays)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, FileFormatError):
+            raise FileFormatError(f"{os.fspath(path)!r} {error}") from None
+        raise _damaged(path, error) from error
+
+
+def header_of(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a file says about itself: ``format``, ``library`` (its version), ``class`` and ``description``."""
+    header, _ = _contents(path)
+    return header
+
+
+def _contents(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
     if not Path(path).is_file():
         raise FileNotFoundError(f"no file at {os.fspath(path)!r}")
     try:
@@ -87,11 +103,14 @@ def load(path: str | os.PathLike[str]) -> Any:
     if _KEY not in metadata:
         raise FileFormatError(f"{os.fspath(path)!r} was not written by hideseek: it holds no hideseek description")
     try:
-        return _restored(json.loads(metadata[_KEY]), arrays)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, FileFormatError):
-            raise FileFormatError(f"{os.fspath(path)!r} {error}") from None
-        raise FileFormatError(f"{os.fspath(path)!r} is damaged ({error!r}): save the model again") from error
+        header = json.loads(metadata[_KEY])
+    except ValueError as error:
+        raise _damaged(path, error) from error
+    return header, arrays
+
+
+def _damaged(path: str | os.PathLike[str], error: Exception) -> FileFormatError:
+    return FileFormatError(f"{os.fspath(path)!r} is damaged ({error!r}): save the model again")
 
 
 def _restored(header: dict[str, Any], arrays: Arrays) -> Any:

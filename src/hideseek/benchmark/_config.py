@@ -18,7 +18,7 @@ from hideseek.benchmark._strict import Problems, said
 from hideseek.errors import InputError
 from hideseek.validation import Rule, choice, integer
 
-__all__ = ["Config"]
+__all__ = ["Config", "read_description"]
 
 _SEED = integer(0, 2**31 - 2)
 _NAME = Rule(
@@ -106,15 +106,7 @@ class Config:
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Self:
         """Read a ``.toml`` or ``.json`` file."""
-        readers = {".toml": tomllib.loads, ".json": json.loads}
-        file = Path(path)
-        if file.suffix not in readers:
-            raise InputError(f"cannot read {os.fspath(path)!r}: a configuration is a .toml or .json file")
-        try:
-            description = readers[file.suffix](file.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise InputError(f"{os.fspath(path)!r} is not {file.suffix[1:].upper()}: {error}") from error
-        return cls.from_dict(description)
+        return cls.from_dict(read_description(path))
 
     def to_dict(self) -> dict[str, Any]:
         """The description as JSON has it; of tables of your own it holds a fingerprint."""
@@ -127,6 +119,18 @@ class Config:
             "scores": list(self.scores),
         }
         return said(description)
+
+
+def read_description(path: str | os.PathLike[str]) -> Any:
+    """What a ``.toml`` or ``.json`` file holds."""
+    readers = {".toml": tomllib.loads, ".json": json.loads}
+    file = Path(path)
+    if file.suffix not in readers:
+        raise InputError(f"cannot read {os.fspath(path)!r}: a configuration is a .toml or .json file")
+    try:
+        return readers[file.suffix](file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{os.fspath(path)!r} is not {file.suffix[1:].upper()}: {error}") from error
 
 
 def _read(given: Mapping[str, Any], problems: Problems) -> dict[str, Any]:

@@ -1,0 +1,8 @@
+"""``python -m hideseek`` is the command ``hideseek``."""
+
+from __future__ import annotations
+
+from hideseek.cli import main
+
+if __name__ == "__main__":
+    raise SystemExit(main())

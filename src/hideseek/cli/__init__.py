@@ -1,0 +1,11 @@
+"""The command line: ``hideseek fit``, ``explain``, ``report``, ``benchmark``, ``datasets``, ``info``, ``completion``.
+
+Each command is one module here that parses and prints; the work is done in the rooms below. Nothing heavy is imported
+before a command runs, so that help and tab completion are quick.
+"""
+
+from __future__ import annotations
+
+from hideseek.cli._main import main
+
+__all__ = ["main"]

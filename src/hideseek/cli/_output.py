@@ -1,0 +1,136 @@
+"""What a command says: text for people, or one JSON object for programs; errors and warnings in one line each."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from hideseek.cli._formats import STANDARD_STREAM
+from hideseek.cli._usage import UsageError
+from hideseek.cli._writing import write_bytes
+from hideseek.errors import HideSeekError
+
+__all__ = ["Output", "one_line"]
+
+_OF_NO_USE_TO_USERS = (DeprecationWarning, FutureWarning, ImportWarning, PendingDeprecationWarning, ResourceWarning)
+
+
+_UNBROKEN = 100_000
+
+
+class Output:
+    """Standard output and standard error of one command.
+
+    Args:
+        as_json: Print one JSON object in place of text.
+    """
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+        self.exit_code = 0
+        self.warnings: list[str] = []
+
+    @contextmanager
+    def heard(self) -> Iterator[None]:
+        """Say each warning in one line while the work goes on."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            for category in _OF_NO_USE_TO_USERS:
+                warnings.simplefilter("ignore", category)
+            warnings.showwarning = lambda message, *_args, **_more: self.warn(str(message))
+            yield
+
+    def warn(self, text: str) -> None:
+        """Say what works, but probably not as intended."""
+        self.warnings.append(one_line(text))
+        sys.stderr.write(f"warning: {self.warnings[-1]}\n")
+
+    def say_error(self, text: str) -> None:
+        """Say what went wrong."""
+        sys.stderr.write(f"error: {one_line(text)}\n")
+        sys.stderr.flush()
+
+    def fail(self, text: str, exit_code: int) -> None:
+        """Say what went wrong, to programs too."""
+        self.say_error(text)
+        with suppress(HideSeekError, OSError):  # standard output may be what failed
+            self.finish({"error": one_line(text), "exit_code": exit_code})
+
+    def finish(self, result: Mapping[str, Any]) -> None:
+        """Print the JSON object, if that is wanted."""
+        if self.as_json:
+            text = json.dumps(plain({**result, "warnings": self.warnings}), ensure_ascii=False, allow_nan=False)
+            write_bytes(STANDARD_STREAM, f"{text}\n".encode())
+
+    def check_one_on_standard_output(self, *paths: str) -> None:
+        """Raise if a table and the JSON object, or two tables, are all to go there."""
+        if paths.count(STANDARD_STREAM) + self.as_json > 1:
+            raise UsageError("only one thing can go to standard output: pass --out FILE")
+
+    def line(self, text: str = "") -> None:
+        """Print a line for people."""
+        if not self.as_json:
+            write_bytes(STANDARD_STREAM, f"{text}\n".encode())
+
+    def facts(self, facts: Mapping[str, str | None]) -> None:
+        """Print names and values below each other; None is left out."""
+        width = max(map(len, facts))
+        for name, value in facts.items():
+            if value is not None:
+                self.line(f"  {name:{width}}  {value}")
+
+    def table(self, columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
+        """Print a table for people; numbers on the right."""
+        if self.as_json:
+            return
+        from rich.console import Console
+        from rich.table import Table
+
+        rows = [tuple(line) for line in lines]
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for j, name in enumerate(columns):
+            numeric = any(isinstance(row[j], int | float) for row in rows)
+            table.add_column(name, justify="right" if numeric else "left")
+        for row in rows:
+            table.add_row(*map(_cell, row))
+        # A narrow terminal may break lines, but no number is cut short.
+        # On a closed pipe a console ends the process by itself, so it is given a text to write to.
+        text, terminal = io.StringIO(), sys.stdout.isatty()
+        Console(file=text, force_terminal=terminal, width=_UNBROKEN, markup=False, emoji=False, highlight=False).print(
+            table
+        )
+        self.line("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
+
+
+def one_line(text: str) -> str:
+    """A message and its list of points, without line breaks."""
+    first, *rest = [line.strip().removeprefix("- ") for line in text.splitlines() if line.strip()] or [""]
+    if not rest:
+        return first
+    return f"{first} {'; '.join(rest)}" if first.endswith(":") else "; ".join([first, *rest])
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON has it: no types of numpy, and null for what is no number."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if abs(value) < float("inf") else None
+    return value if value is None or isinstance(value, str | int) else str(value)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

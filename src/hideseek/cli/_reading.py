@@ -1,0 +1,157 @@
+"""Reading a table from a file or standard input, with the libraries that are there."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hideseek.cli._formats import STANDARD_STREAM, format_of, installed
+from hideseek.errors import HideSeekWarning, InputError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+__all__ = ["read_table", "title"]
+
+_MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
+"""What means a missing value in text; the same whichever library reads it."""
+_SEPARATORS = ",;\t|"
+
+
+def title(source: str) -> str:
+    """What a table is called in messages."""
+    return "standard input" if source == STANDARD_STREAM else source
+
+
+def read_table(source: str) -> nw.DataFrame[Any]:
+    """The table in a file, or as CSV from standard input; at least one row.
+
+    Args:
+        source: A path whose ending says the format, or "-".
+    """
+    import narwhals as nw
+
+    form, name = format_of(source), title(source)
+    read = _reader(form.name)
+    content = sys.stdin.buffer.read() if source == STANDARD_STREAM else Path(source).read_bytes()
+    if not content.strip():
+        raise InputError(f"{name} is empty: expected a {form.name} table")
+    try:
+        frame: nw.DataFrame[Any] = nw.from_native(
+            read(gzip.decompress(content) if form.zipped else content), eager_only=True
+        )
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
+    except Exception as error:  # each library has errors of its own
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise InputError(f"{name} cannot be read as {form.name}: {reason}") from error
+    if not frame.columns or not len(frame):
+        raise InputError(f"{name} has {len(frame.columns)} columns and no rows: expected at least one row")
+    return frame
+
+
+def _reader(form: str) -> Callable[[bytes], Any]:
+    """The function for a format, of the first library that is there."""
+    if form in ("CSV", "TSV"):
+        for library, read_text in _TEXT_READERS.items():
+            if installed(library):
+                return lambda content: _read_text(content, read_text, "\t" if form == "TSV" else None)
+        raise ModuleNotFoundError(f"reading {form} needs pandas, polars or pyarrow: pip install 'hideseek[data]'")
+    for libraries, read in _BINARY_READERS[form].items():
+        if installed(*libraries):
+            return read
+    raise ModuleNotFoundError(f"reading {form} needs pyarrow or polars: pip install pyarrow")
+
+
+def _read_text(content: bytes, read: Callable[[bytes, str], Any], separator: str | None) -> Any:
+    """A table of text, its header checked first, which the libraries would mend each in its own way."""
+    import narwhals as nw
+
+    content = content.removeprefix(codecs.BOM_UTF8)
+    try:
+        header = content.partition(b"\n")[0].decode().rstrip("\r")
+        content[len(header) :].decode()
+    except UnicodeDecodeError as error:
+        raise InputError("the text is not UTF-8; save it as UTF-8 (in a spreadsheet: CSV UTF-8)") from error
+    separator = separator or max(_SEPARATORS, key=header.count)
+    names = next(csv.reader([header], delimiter=separator), [])
+    twice = sorted({name for name in names if name and names.count(name) > 1})
+    if twice:
+        raise InputError(f"columns of the same name: {', '.join(map(repr, twice))}; rename all but one of each")
+    frame = read(content, separator)
+    nameless = [j for j, name in enumerate(names) if not name.strip()]
+    if not nameless:
+        return frame
+    which = ", ".join(str(j + 1) for j in nameless)
+    warnings.warn(f"left out for want of a name (an index?): column {which}", HideSeekWarning, stacklevel=2)
+    table = nw.from_native(frame, eager_only=True)
+    return table.select([name for j, name in enumerate(table.columns) if j not in nameless]).to_native()
+
+
+def _text_with_pandas(content: bytes, separator: str) -> Any:
+    import pandas as pd
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)  # lines that are too long lose their end
+        return pd.read_csv(
+            io.BytesIO(content),
+            sep=separator,
+            index_col=False,
+            keep_default_na=False,
+            na_values=list(_MISSING),
+            low_memory=False,
+        )
+
+
+def _text_with_polars(content: bytes, separator: str) -> Any:
+    import polars as pl
+
+    return pl.read_csv(content, separator=separator, null_values=list(_MISSING), infer_schema_length=None)
+
+
+def _text_with_pyarrow(content: bytes, separator: str) -> Any:
+    from pyarrow import csv as arrow_csv
+
+    return arrow_csv.read_csv(
+        io.BytesIO(content),
+        parse_options=arrow_csv.ParseOptions(delimiter=separator),
+        convert_options=arrow_csv.ConvertOptions(null_values=list(_MISSING), strings_can_be_null=True),
+    )
+
+
+def _parquet_with_pandas(content: bytes) -> Any:
+    import pandas as pd
+
+    return pd.read_parquet(io.BytesIO(content))
+
+
+def _parquet_with_polars(content: bytes) -> Any:
+    import polars as pl
+
+    return pl.read_parquet(io.BytesIO(content))
+
+
+def _arrow_with_pandas(content: bytes) -> Any:
+    import pandas as pd
+
+    return pd.read_feather(io.BytesIO(content))
+
+
+def _arrow_with_polars(content: bytes) -> Any:
+    import polars as pl
+
+    return pl.read_ipc(io.BytesIO(content))
+
+
+_TEXT_READERS = {"pandas": _text_with_pandas, "polars": _text_with_polars, "pyarrow": _text_with_pyarrow}
+_BINARY_READERS: dict[str, dict[tuple[str, ...], Callable[[bytes], Any]]] = {
+    "Parquet": {("pandas", "pyarrow"): _parquet_with_pandas, ("polars",): _parquet_with_polars},
+    "Arrow": {("pandas", "pyarrow"): _arrow_with_pandas, ("polars",): _arrow_with_polars},
+}

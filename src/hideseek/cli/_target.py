@@ -1,0 +1,43 @@
+"""The target of a fit: from a column of the table to labels or numbers."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from hideseek.errors import HideSeekWarning, InputError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    from numpy.typing import NDArray
+
+__all__ = ["TASKS", "split_target", "task_of"]
+
+TASKS = ("auto", "classification", "regression")
+_MOST_CLASSES = 20
+
+
+def split_target(table: nw.DataFrame[Any], target: str) -> tuple[nw.DataFrame[Any], NDArray[Any]]:
+    """The other columns and the target, of the rows that have one."""
+    import narwhals as nw
+
+    labelled = table.filter(~nw.col(target).is_null())
+    n_missing = len(table) - len(labelled)
+    if n_missing == len(table):
+        raise InputError(f"the target {target!r} is missing in every row")
+    if n_missing:
+        warnings.warn(f"left out: {n_missing:,} rows whose {target!r} is missing", HideSeekWarning, stacklevel=2)
+    y = labelled[target].to_numpy()
+    if y.dtype.kind == "f" and n_missing and (y == y.round()).all():
+        y = y.astype(int)  # whole numbers that became floats for the sake of the missing ones
+    return labelled.drop(target), y
+
+
+def task_of(y: NDArray[Any]) -> str:
+    """Classification for words, booleans and a few whole numbers; regression for other numbers."""
+    import numpy as np
+
+    if y.dtype.kind not in "iuf":
+        return "classification"
+    few = len(np.unique(y)) <= _MOST_CLASSES
+    return "classification" if few and (y == np.round(y)).all() else "regression"

@@ -1,0 +1,117 @@
+"""Writing what a command made: never over a file unasked, never half of one."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hideseek.cli._formats import STANDARD_STREAM, Format, format_of, installed, is_stream
+from hideseek.cli._usage import UsageError
+from hideseek.errors import InputError
+from hideseek.files import write_atomically
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+__all__ = ["check_free", "check_suffix", "encode_table", "naming", "write_bytes", "write_to_standard_output"]
+
+
+def check_suffix(path: str, suffix: str, what: str) -> None:
+    """Refuse a name that does not say what the file will be."""
+    if Path(path).suffix.lower() != suffix:
+        raise UsageError(f"--out {path}: {what} is a {suffix} file")
+
+
+def check_free(path: str, *, force: bool) -> None:
+    """Raise before the work if its result could not be written, or would replace a file unasked."""
+    if is_stream(path):
+        return
+    target = Path(path)
+    if target.is_dir():
+        raise InputError(f"cannot write {path}: it is a folder")
+    if not target.parent.is_dir():
+        raise InputError(f"cannot write {path}: there is no folder {str(target.parent)!r}")
+    if target.exists() and not force:
+        raise InputError(f"{path} exists; pass --force to replace it, or another name")
+    if not os.access(target.parent, os.W_OK):
+        raise InputError(f"cannot write {path}: no permission to write in {str(target.parent)!r}")
+
+
+def write_bytes(path: str, content: bytes) -> None:
+    """Write to standard output, to a pipe or device that is there, or atomically to a file."""
+    if path == STANDARD_STREAM:
+        with naming("to standard output"):
+            write_to_standard_output(content)
+        return
+    with naming(path):
+        if is_stream(path):  # a file renamed over it would take its place
+            with open(path, "wb") as stream:
+                stream.write(content)
+        else:
+            write_atomically(path, content)
+
+
+def write_to_standard_output(content: bytes) -> None:
+    """Write all of it; an unbuffered stream takes a part at a time."""
+    sys.stdout.flush()
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:  # a stand-in that takes text alone
+        sys.stdout.write(content.decode())
+        return
+    rest = memoryview(content)
+    while rest:
+        rest = rest[stream.write(rest) :]
+    stream.flush()
+
+
+@contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Say which file could not be written, and why."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def encode_table(table: nw.DataFrame[Any], path: str) -> bytes:
+    """The table in the format that the path's ending says."""
+    form = format_of(path)
+    if form.is_text:
+        text = _text(table, form).encode()
+        return gzip.compress(text, compresslevel=6, mtime=0) if form.zipped else text
+    buffer = io.BytesIO()
+    if installed("pyarrow"):
+        from pyarrow import feather, parquet
+
+        write = parquet.write_table if form.name == "Parquet" else feather.write_feather
+        write(table.to_arrow(), buffer)
+    elif installed("polars"):
+        native: Any = table.to_polars()
+        (native.write_parquet if form.name == "Parquet" else native.write_ipc)(buffer)
+    else:
+        raise ModuleNotFoundError(f"writing {form.name} needs pyarrow or polars: pip install pyarrow")
+    return buffer.getvalue()
+
+
+def _text(table: nw.DataFrame[Any], form: Format) -> str:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, delimiter="\t" if form.name == "TSV" else ",", lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows(zip(*(_cells(table[name]) for name in table.columns), strict=True))
+    return buffer.getvalue()
+
+
+def _cells(column: nw.Series[Any]) -> list[Any]:
+    """Values as text has them: the fewest digits that give the same number back, nothing for a missing value."""
+    values = column.to_numpy()
+    cells = (values.astype(str) if values.dtype.kind in "fM" else values).tolist()
+    return ["" if missing or cell == "nan" else cell for cell, missing in zip(cells, column.is_null(), strict=True)]

@@ -1,0 +1,204 @@
+"""``hideseek fit``: from a table to a saved model."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import time
+from typing import TYPE_CHECKING, Any
+
+from hideseek.cli._columns import check_names
+from hideseek.cli._output import Output
+from hideseek.cli._reading import read_table, title
+from hideseek.cli._target import TASKS, split_target, task_of
+from hideseek.cli._usage import UsageError, did_you_mean
+from hideseek.cli._writing import check_free, check_suffix, naming
+from hideseek.engine.recipe import PRESETS
+from hideseek.errors import InputError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    from numpy.typing import NDArray
+
+    from hideseek.explanation import Explanation
+
+HELP = "learn from a table which features decide, and save the model"
+
+_TOP = 5
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what follows ``hideseek fit``."""
+    parser.add_argument("data", metavar="DATA", help="the table to learn from; - is CSV on standard input")
+    parser.add_argument("--target", required=True, metavar="COLUMN", help="the column to predict")
+    parser.add_argument("--out", required=True, metavar="MODEL.safetensors", help="where the model goes")
+    parser.add_argument("--force", action="store_true", help="replace the file if it exists")
+    parser.add_argument("--drop", action="append", default=[], metavar="COLUMN", help="leave it out; may be repeated")
+    parser.add_argument(
+        "--task",
+        choices=TASKS,
+        default="auto",
+        help="auto: classification for words and for at most 20 different whole numbers, else regression",
+    )
+    parser.add_argument(
+        "--preset", choices=tuple(PRESETS), default="balanced", help="the recipe of training; default: balanced"
+    )
+    parser.add_argument(
+        "--penalty",
+        type=_penalty,
+        metavar="auto|NUMBER",
+        help="price of showing features; larger: fewer are selected. If not given it follows the width of the table",
+    )
+    parser.add_argument(
+        "--held-out", type=float, default=0.0, metavar="SHARE", help="share of the rows not to fit but to score on"
+    )
+    parser.add_argument("--device", default="auto", help="auto, cpu or cuda; default: auto")
+    parser.add_argument("--seed", type=int, default=0, help="same seed, same model; default: 0")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        type=_assignment,
+        metavar="NAME=VALUE",
+        help="any other parameter of the estimator, as in --set n_members=3 --set 'hidden_layers=[64, 64]'",
+    )
+
+
+def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
+    """Fit, save, and say what was found."""
+    check_suffix(arguments.out, ".safetensors", "a model")
+    if not 0 <= arguments.held_out < 1:
+        raise UsageError(f"--held-out {arguments.held_out:g}: expected a share from 0 to below 1, as 0.2")
+    check_free(arguments.out, force=arguments.force)
+    table = read_table(arguments.data)
+    check_names(table, [arguments.target, *arguments.drop], title(arguments.data))
+    if arguments.target in arguments.drop:
+        raise UsageError(f"--drop {arguments.target}: that is the target")
+    table, y = split_target(table.drop(arguments.drop), arguments.target)
+    if not table.columns:
+        raise InputError(f"{title(arguments.data)} has no column left beside the target {arguments.target!r}")
+    task = task_of(y) if arguments.task == "auto" else arguments.task
+    model = _estimator(task, arguments)
+    kept, out = _parts(y, task, arguments)
+    start = time.perf_counter()
+    model.fit(table[kept].to_native(), y[kept])
+    seconds = time.perf_counter() - start
+    with naming(arguments.out):
+        model.save(arguments.out)
+    explanation = model.explain(table[kept].to_native())
+    result = {
+        "model": arguments.out,
+        "rows": len(kept),
+        "features": len(explanation.feature_names),
+        "target": arguments.target,
+        "task": task,
+        "classes": getattr(model, "classes_", None),
+        "preset": model.preset,
+        "penalty": model.penalty_,
+        "seconds": seconds,
+        "held_out": _scores(model, table[out], y[out]) if len(out) else None,
+        "selected_per_row": float(explanation.n_selected.mean()),
+        "most_selected": _most_selected(explanation),
+    }
+    _say(result, arguments, output)
+    return result
+
+
+def _penalty(text: str) -> float | str:
+    try:
+        return text if text == "auto" else float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected auto or a number, got {text!r}") from None
+
+
+def _assignment(text: str) -> tuple[str, Any]:
+    name, sign, value = text.partition("=")
+    if not (name and sign):
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _estimator(task: str, arguments: argparse.Namespace) -> Any:
+    from hideseek import HideSeekClassifier, HideSeekRegressor
+
+    estimator = HideSeekClassifier if task == "classification" else HideSeekRegressor
+    given = {
+        "preset": arguments.preset,
+        "penalty": arguments.penalty,
+        "device": arguments.device,
+        "random_state": arguments.seed,
+        "verbose": True,
+    }
+    others = dict(arguments.set)
+    known = [name for name in estimator().get_params() if name not in given]
+    for name in others:
+        if name not in known:
+            hint = "; it has an option of its own" if name in given or name == "random_state" else ""
+            raise UsageError(f"--set {name}: no such parameter{hint or did_you_mean(name, known)}")
+    return estimator(**given, **others)
+
+
+def _parts(y: NDArray[Any], task: str, arguments: argparse.Namespace) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Rows to fit, and rows to score on: a share of each class, where there are classes."""
+    import numpy as np
+    from sklearn.model_selection import train_test_split
+
+    rows = np.arange(len(y))
+    if not arguments.held_out:
+        return rows, rows[:0]
+    labels = y.astype(str)
+    stratify = task == "classification" and np.unique(labels, return_counts=True)[1].min() > 1
+    try:
+        kept, out = train_test_split(
+            rows,
+            test_size=arguments.held_out,
+            random_state=arguments.seed,
+            stratify=labels if stratify else None,
+        )
+    except ValueError as error:
+        raise InputError(f"--held-out {arguments.held_out:g}: {error}") from error
+    return np.sort(kept), np.sort(out)
+
+
+def _scores(model: Any, table: nw.DataFrame[Any], y: NDArray[Any]) -> dict[str, Any]:
+    from hideseek.metrics import auroc
+
+    X = table.to_native()
+    if not hasattr(model, "classes_"):
+        return {"rows": len(y), "r2": model.score(X, y)}
+    try:
+        area = auroc(y, model.predict_proba(X))
+    except InputError:  # too few rows to have every class
+        area = None
+    return {"rows": len(y), "accuracy": model.score(X, y), "auroc": area}
+
+
+def _most_selected(explanation: Explanation) -> list[dict[str, Any]]:
+    share = explanation.selected.mean(axis=0)
+    order = (-share).argsort(kind="stable")[:_TOP]
+    return [{"feature": explanation.feature_names[j], "share": float(share[j])} for j in order if share[j]]
+
+
+def _say(result: dict[str, Any], arguments: argparse.Namespace, output: Output) -> None:
+    classes, held_out = result["classes"], result["held_out"]
+    names = {"accuracy": "accuracy", "auroc": "AUROC", "r2": "R2"}
+    found = {word: (held_out or {}).get(name) for name, word in names.items()}
+    scores = [f"{word} {score:.3f}" for word, score in found.items() if score is not None]
+    often = [f"{item['feature']} ({item['share']:.0%} of rows)" for item in result["most_selected"]]
+    kind = result["task"] if classes is None else f"{result['task']}, {len(classes)} classes"
+    output.line(f"Fitted {result['rows']:,} rows of {title(arguments.data)} in {result['seconds']:.1f} s.")
+    output.facts(
+        {
+            "target": f"{result['target']} ({kind})",
+            "penalty": f"{result['penalty']:.3g}",
+            "held out": f"{', '.join(scores)} on {held_out['rows']:,} rows that were not fitted" if held_out else None,
+            "selected": f"{result['selected_per_row']:.1f} of {result['features']:,} features per row",
+            "most often": ", ".join(often) or None,
+            "model": result["model"],
+        }
+    )
+    output.line(f"Next: hideseek explain {shlex.quote(result['model'])} NEW.csv --out explained.csv")

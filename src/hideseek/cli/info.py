@@ -1,0 +1,110 @@
+"""``hideseek info``: what is in a saved model, or what this installation has."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from hideseek._version import __version__
+from hideseek.cli._output import Output
+
+HELP = "say what is in a saved model; without one, versions and devices"
+
+_NEEDED = ("torch", "numpy", "scikit-learn", "safetensors", "narwhals", "rich")
+_EXTRAS = ("pandas", "polars", "pyarrow", "matplotlib", "pooch", "shap", "lime", "xgboost", "ray")
+_XGBOOST = {"xgboost": "xgboost-cpu"}
+"""Another package that brings the same module."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what follows ``hideseek info``."""
+    parser.add_argument("model", nargs="?", metavar="MODEL.safetensors", help="a model saved by hideseek fit")
+
+
+def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
+    """Look, and print."""
+    return _installation(output) if arguments.model is None else _model(arguments.model, output)
+
+
+def _model(path: str, output: Output) -> dict[str, Any]:
+    from hideseek import load
+    from hideseek.persistence import header_of
+    from hideseek.validation import some
+
+    header, model = header_of(path), load(path)
+    names = getattr(model, "feature_names_in_", None)
+    recipe = getattr(model, "recipe_", None)
+    result = {
+        "model": path,
+        "kind": header["class"],
+        "features": model.n_features_in_,
+        "feature_names": names,
+        "classes": getattr(model, "classes_", None),
+        "penalty": getattr(model, "penalty_", None),
+        "recipe": None if recipe is None else asdict(recipe),
+        "parameters": model.get_params(),
+        "format": header["format"],
+        "hideseek": header["library"],
+        "bytes": os.path.getsize(path),
+    }
+    titles = "" if names is None else f": {some([str(name) for name in names])}"
+    classes, penalty = result["classes"], result["penalty"]
+    output.line(f"{path}: {result['kind']}")
+    output.facts(
+        {
+            "features": f"{result['features']:,}{titles}",
+            "classes": None if classes is None else some([str(label) for label in classes]),
+            "penalty": None if penalty is None else f"{penalty:.3g} ({penalty / model.n_features_in_:.3g} per feature)",
+            "preset": getattr(model, "preset", None),
+            "recipe": None
+            if recipe is None
+            else ", ".join(f"{name} {_short(value)}" for name, value in asdict(recipe).items()),
+            "written by": f"hideseek {header['library']}, file format {header['format']}",
+            "size": f"{result['bytes']:,} bytes",
+        }
+    )
+    return result
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _installation(output: Output) -> dict[str, Any]:
+    import torch
+
+    versions = {name: _version(name) for name in (*_NEEDED, *_EXTRAS)}
+    devices = ["cpu", *(torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count()))]
+    data = os.environ.get("HIDESEEK_DATA")
+    output.line(f"hideseek {__version__}, Python {platform.python_version()}, {platform.platform()}")
+    output.facts(
+        {
+            "needed": ", ".join(f"{name} {versions[name]}" for name in _NEEDED),
+            "extras": ", ".join(f"{name} {versions[name]}" for name in _EXTRAS if versions[name]) or "none",
+            "not installed": ", ".join(name for name in _EXTRAS if not versions[name]) or None,
+            "devices": ", ".join(devices),
+            "threads": str(torch.get_num_threads()),
+            "HIDESEEK_DATA": data,
+        }
+    )
+    return {
+        "hideseek": __version__,
+        "python": platform.python_version(),
+        "versions": versions,
+        "devices": devices,
+        "threads": torch.get_num_threads(),
+        "data_folder": data,
+    }
+
+
+def _version(package: str) -> str | None:
+    for name in (package, _XGBOOST.get(package)):
+        try:
+            return None if name is None else version(name)
+        except PackageNotFoundError:
+            continue
+    return None
