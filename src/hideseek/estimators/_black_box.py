@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 
 from hideseek import persistence
+from hideseek.engine.recipe import PRICE_PER_FEATURE
 from hideseek.errors import InputError
 from hideseek.estimators._asking import BlackBox
 from hideseek.estimators._base import BaseHideSeek
@@ -59,7 +60,9 @@ class BlackBoxExplainer(BaseHideSeek):
             is not None overrides the preset's.
         task: "classification": answers are probabilities. "regression": they are values. "auto": as the model says,
             and where it does not, as its answers look.
-        penalty: As of ``HideSeekClassifier`` and ``HideSeekRegressor``, and so are the parameters that follow.
+        penalty: The paper's lambda_max. None keeps the price of showing one feature, penalty / number of features,
+            at 0.3 / 11 of what there is to explain: the variance of the model's values, or the mean divergence of its
+            probabilities from their mean. A model that is hardly ever sure is explained as well as one that always is.
         n_members: Models whose masks and predictions are averaged.
         kept_fraction: Share of the members that answer: those with the smallest loss at the end of training.
         column_fraction: Share of the columns that each member sees.
@@ -210,8 +213,10 @@ class BlackBoxExplainer(BaseHideSeek):
         self.task_ = box.task
         if self.task_ == "classification":
             self._loss, self.classes_ = "cross_entropy", box.classes(answers.shape[1])
+            nothing_known = np.broadcast_to(answers.mean(axis=0), answers.shape)
+            self._price_per_feature = PRICE_PER_FEATURE * answer_fidelity(answers, nothing_known).kl
             return answers.astype(np.float32), answers.shape[1]
-        self._loss = "squared_error"
+        self._loss, self._price_per_feature = "squared_error", PRICE_PER_FEATURE
         with np.errstate(over="ignore", invalid="ignore"):
             self._center, self._scale = float(answers.mean()), float(answers.std())
         if not np.isfinite([self._center, self._scale]).all():
