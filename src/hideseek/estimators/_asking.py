@@ -70,10 +70,11 @@ def _way_to_ask(model: Any, task: str) -> tuple[Ask, str]:
         return lambda X: model.predict(matrix(X, enable_categorical=True)), task
     if task != "regression" and hasattr(model, "predict_proba"):
         return model.predict_proba, "classification"
-    if task != "regression" and is_classifier(model) and hasattr(model, "classes_"):  # it knows labels alone
+    is_estimator = hasattr(model, "__sklearn_tags__")
+    if task != "regression" and is_estimator and is_classifier(model):  # it knows labels alone
         return lambda X: np.asarray(model.predict(X))[:, None] == model.classes_, "classification"
     if hasattr(model, "predict"):
-        return model.predict, "regression" if task == "auto" and is_regressor(model) else task
+        return model.predict, "regression" if task == "auto" and is_estimator and is_regressor(model) else task
     if callable(model):
         return model, task
     raise InputError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from math import isnan, nan
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -319,7 +320,10 @@ class BlackBoxExplainer(BaseHideSeek):
             state["classes"] = persistence.labels_to_json(self.classes_)
         else:
             state |= {"center": self._center, "scale": self._scale}
-        return {**state, "fidelity": self.fidelity_}
+        if self.fidelity_ is not None:  # JSON has no NaN
+            kept = self.fidelity_.items()
+            state["fidelity"] = {name: [None if isnan(number) else number for number in part] for name, part in kept}
+        return state
 
     def _set_target_state(self, state: dict[str, Any]) -> None:
         self.task_, self.n_calls_, self.n_rows_asked_ = state["task"], state["calls"], state["rows_asked"]
@@ -327,5 +331,7 @@ class BlackBoxExplainer(BaseHideSeek):
             self._loss, self.classes_ = "cross_entropy", persistence.labels_from_json(state["classes"])
         else:
             self._loss, self._center, self._scale = "squared_error", state["center"], state["scale"]
-        saved = state["fidelity"]
-        self.fidelity_ = None if saved is None else {name: Fidelity(*numbers) for name, numbers in saved.items()}
+        self.fidelity_ = None
+        if "fidelity" in state:
+            saved = state["fidelity"].items()
+            self.fidelity_ = {name: Fidelity(*(nan if n is None else n for n in numbers)) for name, numbers in saved}

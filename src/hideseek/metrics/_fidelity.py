@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -177,9 +178,9 @@ def _compared(answers: NDArray[np.float64], others: NDArray[np.float64]) -> Fide
     if answers.shape != others.shape:
         raise InputError(f"answers have the shape {answers.shape} and the others {others.shape}; pass the same kind")
     variation = ((answers - answers.mean(axis=0)) ** 2).sum()
-    r2 = float(1 - ((answers - others) ** 2).sum() / variation) if variation > 0 else float("nan")
+    r2 = float(1 - ((answers - others) ** 2).sum() / variation) if variation > 0 else nan
     if answers.ndim == 1:
-        return Fidelity(float("nan"), float("nan"), r2)
+        return Fidelity(nan, nan, r2)
     ratio = np.log(np.maximum(answers, _SMALLEST) / np.maximum(others, _SMALLEST))
     return Fidelity(
         agreement=float(100 * (answers.argmax(axis=1) == others.argmax(axis=1)).mean()),
