@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from hideseek.errors import FileFormatError, InputError
 from hideseek.files import write_atomically
 from hideseek.frames import FrameLibrary, make_frame
+from hideseek.interop import to_shap
 from hideseek.validation import listed
 
 __all__ = ["Explanation"]
@@ -217,6 +218,14 @@ class Explanation:
                 "selected": self.selected.mean(axis=0)[order],
             }
         )
+
+    def to_shap(self) -> Any:
+        """The importances as a ``shap.Explanation``, for ``shap.plots`` bar, beeswarm, violin, scatter and heatmap.
+
+        Masks are no contributions: they do not add up from a base value to the prediction. Plots that add them up,
+        waterfall, force and decision, are refused; the line f(x) above a heatmap is how many features are shown.
+        """
+        return to_shap(self)
 
     def _frame(self, columns: dict[str, NDArray[Any]]) -> Any:
         return make_frame(columns, self._frame_library)
