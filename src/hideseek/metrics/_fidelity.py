@@ -135,8 +135,8 @@ def answer_fidelity(answers: ArrayLike, others: ArrayLike, *, task: str = "auto"
 
     Example:
         >>> from hideseek.metrics import answer_fidelity
-        >>> answer_fidelity([0.9, 0.2, 0.6], [0.8, 0.3, 0.4]).agreement
-        66.66666666666667
+        >>> answer_fidelity([0.9, 0.2, 0.6, 0.1], [0.8, 0.3, 0.4, 0.2]).agreement
+        75.0
         >>> answer_fidelity([1.0, 2.0, 9.0], [1.0, 2.0, 9.0], task="regression").r2
         1.0
     """
