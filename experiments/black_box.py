@@ -158,7 +158,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=200, help="test rows that are judged")
     parser.add_argument("--preset", default="balanced")
     arguments = parser.parse_args()
-    runs = []
+    runs, made_by = [], commit()
     for dataset, make in PROBLEMS.items():
         for seed in range(arguments.seeds):
             problem = make(seed, arguments.rows)
@@ -180,7 +180,7 @@ def main() -> None:
     RESULTS.mkdir(exist_ok=True)
     Table(("dataset", "model", "method", "seed", *SCORES), runs).to_csv(RESULTS / "black_box_runs.csv")
     table.to_csv(RESULTS / "black_box.csv")
-    origin = f"\nMedians of seeds 0 to {arguments.seeds - 1}, {arguments.rows} rows each; {commit()}, {now()}.\n"
+    origin = f"\nMedians of seeds 0 to {arguments.seeds - 1}, {arguments.rows} rows each; {made_by}, {now()}.\n"
     write_atomically(RESULTS / "black_box.md", (table.to_markdown() + origin).encode())
     print(table)
 
