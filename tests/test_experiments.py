@@ -3,6 +3,7 @@
 import csv
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -323,3 +324,26 @@ def test_invase_is_judged_on_all_features_too(command, published_data):
         "credit-quick_scores.png",
         "credit-quick_correlation.png",
     ]
+
+
+def test_black_boxes_are_compared_at_equal_size(command, tmp_path, monkeypatch):
+    from experiments import black_box
+
+    def small(seed, n_rows):
+        problem = black_box.syn4(seed, n_rows)
+        return replace(problem, train=problem.train[:1000], y=problem.y[:1000], test=problem.test[:20])
+
+    monkeypatch.setattr(black_box, "RESULTS", tmp_path)
+    monkeypatch.setattr(black_box, "LIME_SAMPLES", 50)
+    monkeypatch.setattr(black_box, "PROBLEMS", {"Syn4": small})
+    every = black_box.models  # the quickest of them: what SHAP asks the pipeline with has to be compiled
+    monkeypatch.setattr(black_box, "models", lambda *given: (one for one in every(*given) if one[0] == "xgboost"))
+    monkeypatch.setattr(sys, "argv", ["black_box", "--seeds", "1", "--rows", "3", "--preset", "fast"])
+    black_box.main()
+    with open(tmp_path / "black_box.csv", newline="") as file:
+        lines = {line["method"]: line for line in csv.DictReader(file)}
+    assert list(lines) == ["hideseek", "shap", "lime", "seek", "random"]
+    assert lines["hideseek"]["rows_asked"] == "1000"
+    assert int(lines["lime"]["rows_asked"]) == round(20 / 3 * 3 * 50)
+    assert lines["shap"]["n_selected"] == lines["lime"]["n_selected"] == lines["hideseek"]["n_selected"]
+    assert all(line["r2"] for line in lines.values())

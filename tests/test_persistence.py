@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,10 +10,37 @@ from safetensors.numpy import save_file
 from sklearn.exceptions import NotFittedError
 
 import hideseek
-from hideseek import FileFormatError, HideSeekClassifier, HideSeekRegressor, persistence
+from hideseek import Explanation, FileFormatError, HideSeekClassifier, HideSeekRegressor, persistence
 from hideseek.estimators._state import state_of
 
 QUICK = {"preset": "fast", "steps": 30, "random_state": 0}
+STORED = Path(__file__).parent / "data"
+"""Files of every format there has been, written once; later versions must read them, so they are never written anew."""
+
+
+@pytest.mark.parametrize("name", ["classifier", "regressor", "black_box"])
+def test_files_of_format_1_give_what_they_gave_when_they_were_written(name):
+    model = hideseek.load(STORED / f"format_1_{name}.safetensors")
+    with np.load(STORED / "format_1_expected.npz") as expected:
+        X = expected["X"]
+        rows = pd.DataFrame(X, columns=["age", "sex", "limit"]) if name != "regressor" else X
+        np.testing.assert_allclose(model.explain(rows).importance, expected[f"{name}.importance"], atol=1e-5)
+        predicted = expected[f"{name}.predict"]
+        if predicted.dtype.kind == "f":
+            np.testing.assert_allclose(model.predict(rows), predicted, rtol=1e-4)
+        else:
+            assert model.predict(rows).tolist() == predicted.tolist()
+    assert model.history_["loss"].shape == (40, 1)
+    assert model.recipe_.hidden_layers == (3,)
+
+
+def test_an_explanation_of_format_1_is_read():
+    explanation = Explanation.load(STORED / "format_1_explanation.npz")
+    with np.load(STORED / "format_1_expected.npz") as expected:
+        np.testing.assert_allclose(explanation.importance, expected["classifier.importance"], atol=1e-5)
+        assert explanation.prediction.tolist() == expected["classifier.predict"].tolist()
+        np.testing.assert_array_equal(explanation.data, expected["X"])
+    assert explanation.feature_names == ("age", "sex", "limit")
 
 
 def test_a_new_process_gives_the_same_bits(switch, model, tmp_path):

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
         MaskWarning,
         TrainingError,
     )
-    from hideseek.estimators import HideSeekClassifier, HideSeekRegressor
+    from hideseek.estimators import BlackBoxExplainer, HideSeekClassifier, HideSeekRegressor
     from hideseek.explanation import Explanation
     from hideseek.persistence import load
 
 __all__ = [
+    "BlackBoxExplainer",
     "DataError",
     "Explanation",
     "FileFormatError",
@@ -42,6 +43,7 @@ __all__ = [
 
 # Loaded when first asked for, so that the bare import is light and the engine can be used with torch and numpy alone.
 _ROOMS = {
+    "BlackBoxExplainer": "estimators",
     "Explanation": "explanation",
     "HideSeekClassifier": "estimators",
     "HideSeekRegressor": "estimators",

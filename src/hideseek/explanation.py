@@ -17,6 +17,7 @@ from hideseek.cells import cells_from_json, cells_to_json
 from hideseek.errors import FileFormatError, InputError
 from hideseek.files import write_atomically
 from hideseek.frames import FrameLibrary, make_frame
+from hideseek.interop import to_shap
 from hideseek.validation import listed
 
 if TYPE_CHECKING:
@@ -245,6 +246,14 @@ class Explanation:
         if values.dtype != object or self._frame_library == "pandas":
             return values
         return [None if value is None else _short(value) for value in values]
+
+    def to_shap(self) -> Any:
+        """The importances as a ``shap.Explanation``, for ``shap.plots`` bar, beeswarm, violin, scatter and heatmap.
+
+        Masks are no contributions: they do not add up from a base value to the prediction. Plots that add them up,
+        waterfall, force and decision, are refused; the line f(x) above a heatmap is how many features are shown.
+        """
+        return to_shap(self)
 
     def _frame(self, columns: dict[str, NDArray[Any]]) -> Any:
         return make_frame(columns, self._frame_library)

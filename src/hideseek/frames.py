@@ -1,4 +1,4 @@
-"""What a frame brings along besides its numbers."""
+"""What a frame brings along besides its numbers, and tables of any kind that stay what they are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FrameLibrary", "frame_library", "make_frame", "row_labels"]
+__all__ = ["FrameLibrary", "frame_library", "make_frame", "mixed_rows", "row_labels", "take_rows"]
 
 FrameLibrary = Literal["pandas", "polars"]
 
@@ -35,3 +35,30 @@ def make_frame(columns: Mapping[str, NDArray[Any] | Sequence[Any]], library: Fra
         raise ModuleNotFoundError(
             f"a frame needs {library}, which is not installed; pip install 'hideseek[data]'"
         ) from error
+
+
+def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Some rows of a table, as a table of the same kind; lists become an array."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return frame[rows].to_native()
+    return X[rows] if hasattr(X, "shape") else np.asarray(X)[rows]
+
+
+def mixed_rows(X: Any, others: Any, kept: NDArray[np.bool_], picks: NDArray[np.intp]) -> Any:
+    """X where ``kept`` is true, and elsewhere the same column of another row: a table of X's kind, with its types.
+
+    Args:
+        X: A frame, an array or a tensor of numbers. Shape: ``(rows, features)``.
+        others: Rows of the same columns.
+        kept: Shape: ``(rows, features)``.
+        picks: The row of ``others`` that stands in for each cell. Shape: ``(rows, features)``.
+    """
+    frame, other = (nw.from_native(table, eager_only=True, pass_through=True) for table in (X, others))
+    if isinstance(frame, nw.DataFrame) and isinstance(other, nw.DataFrame):
+        both = nw.concat([frame, other], how="vertical")
+        cells = np.where(kept, np.arange(len(frame))[:, None], len(frame) + picks)
+        return frame.with_columns(*(column[cells[:, j]] for j, column in enumerate(both.iter_columns()))).to_native()
+    values, replacements = np.asarray(X), np.asarray(others)
+    mixed = np.where(kept, values, np.take_along_axis(replacements, picks, axis=0)).astype(values.dtype, copy=False)
+    return X.new_tensor(mixed) if hasattr(X, "new_tensor") else mixed

@@ -27,6 +27,7 @@ _KEY = "hideseek"
 Arrays = Mapping[str, NDArray[Any]]
 Description = dict[str, Any]
 _ROOMS = {
+    "BlackBoxExplainer": "hideseek.estimators",
     "HideSeekClassifier": "hideseek.estimators",
     "HideSeekRegressor": "hideseek.estimators",
     "Invase": "hideseek.baselines",

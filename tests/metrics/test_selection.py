@@ -58,6 +58,14 @@ def test_top_k_breaks_ties_to_the_left_and_selects_exactly_k():
     assert (top_k(random, 5).sum(axis=1) == 5).all()
 
 
+def test_every_row_may_have_its_own_k():
+    sizes = np.arange(100) % 13
+    random = np.random.default_rng(0).integers(3, size=(100, 12))
+    chosen = top_k(random, sizes)
+    assert chosen.sum(axis=1).tolist() == sizes.tolist()
+    assert (chosen[5] == top_k(random[5:6], 5)[0]).all()
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -68,6 +76,9 @@ def test_top_k_breaks_ties_to_the_left_and_selects_exactly_k():
         (lambda: switch_accuracy([[True, False]]), ["switch=10", "from 0 to 1"]),
         (lambda: top_k([[1.0, 2.0]], 3), ["k=3", "from 1 to 2"]),
         (lambda: top_k([[1.0, np.nan]], 1), ["scores", "NaN"]),
+        (lambda: top_k([[1.0, 2.0]], [3]), ["1 whole numbers from 0 to 2"]),
+        (lambda: top_k([[1.0, 2.0]], [1, 1]), ["shape (2,)"]),
+        (lambda: top_k([[1.0, 2.0]], [0.5]), ["float64"]),
     ],
 )
 def test_wrong_arguments_are_named(call, words):

@@ -69,6 +69,7 @@ DATASETS: dict[str, Entry] = {
     "ice-cream": Entry("make_ice_cream", "the temperature alone decides"),
     "switch": Entry("make_switch", "a switch with three cells"),
     "multiclass": Entry("make_multiclass", "a switch with three classes"),
+    "mixed": Entry("make_mixed", "Syn4 with text for a switch", 10_000, 15, options=("rows", "rho", "seed")),
     "credit": Entry("load_credit", "default of credit card clients", 30_000, 23, "default", _RAW, ()),
     **{
         f"credit-{name}": Entry("credit_syn", f"clients, labels of {name}", 30_000, 23, "y", {"name": name}, ("seed",))
@@ -114,7 +115,7 @@ def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
     if arguments.truth is not None and data.relevant is None:
         raise UsageError(f"--truth: of {name} nobody knows the truth")
     titles = data.feature_names
-    features = {title: _whole(data.X[:, j]) for j, title in enumerate(titles)}
+    features = {title: _column(data.X, j) for j, title in enumerate(titles)}
     write_bytes(arguments.out, encode_table(frame_of({**features, entry.target: data.y}), arguments.out))
     if data.relevant is not None and arguments.truth is not None:
         truth = {title: data.relevant[:, j] for j, title in enumerate(titles)}
@@ -126,8 +127,11 @@ def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
     return result
 
 
-def _whole(values: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers without a decimal point."""
+def _column(X: Any, j: int) -> Any:
+    """One column of a frame as it is, or of an array, whole numbers without a decimal point."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, j]
+    values = X[:, j]
     return values.astype(int) if (values == values.round()).all() else values
 
 

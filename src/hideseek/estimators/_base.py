@@ -49,6 +49,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
     """Fitting, explaining and saving, for any kind of target."""
 
     _loss: str
+    _price_per_feature: float = PRICE_PER_FEATURE
     _ensemble: Ensemble
     encoder_: TableEncoder | None
     recipe_: Recipe

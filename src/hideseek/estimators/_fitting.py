@@ -15,7 +15,7 @@ from hideseek.engine.device import resolve_device
 from hideseek.engine.draws import columns_given, draw_columns, member_seeds
 from hideseek.engine.ensemble import Ensemble, draw_noise, draw_pool
 from hideseek.engine.groups import Groups
-from hideseek.engine.recipe import PRICE_PER_FEATURE, Recipe
+from hideseek.engine.recipe import Recipe
 from hideseek.engine.replacement import KNOCKOFFS, fit_knockoffs
 from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Data, History, Members, Stack
@@ -111,7 +111,7 @@ def fit_stack(models: Sequence[BaseHideSeek], problems: Sequence[Prepared]) -> N
     # The paper's mean of the mask runs over all features a member is given, the constant ones included.
     n_given = columns_given(n_columns if widths is None else len(widths), recipe.column_fraction)
     for model in models:
-        model.penalty_ = float(PRICE_PER_FEATURE * n_given if model.penalty is None else model.penalty)
+        model.penalty_ = float(model._price_per_feature * n_given if model.penalty is None else model.penalty)
     members = _members(models, problems, recipe, n_given)
     data = _tables([problem.train.standardised(problem.scaler) for problem in problems])
     held_out = [problem.held_out.standardised(problem.scaler) for problem in problems if problem.held_out is not None]

@@ -87,6 +87,8 @@ def _parameters_of(model: Any) -> dict[str, Any]:
     parameters: dict[str, Any] = model.get_params(deep=False)
     if isinstance(parameters["random_state"], np.random.RandomState):
         parameters["random_state"] = None  # a generator has moved on; what it gave is in the weights
+    if "model" in parameters:
+        parameters["model"] = None  # a black box is not ours to write
     if isinstance(parameters.get("class_weight"), dict):  # JSON keys are strings; labels need not be
         parameters["class_weight"] = [[_plain(k), _plain(v)] for k, v in parameters["class_weight"].items()]
     if parameters["groups"] is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hideseek.metrics._fidelity import Fidelity, answer_fidelity, compare_fidelity, fidelity
 from hideseek.metrics._patches import best_patches, patch_scores
 from hideseek.metrics._prediction import auroc
 from hideseek.metrics._seeds import PairedComparison, SeedSummary, compare_seeds, summarize_seeds
@@ -15,13 +16,17 @@ from hideseek.metrics._selection import (
 )
 
 __all__ = [
+    "Fidelity",
     "PairedComparison",
     "RowScores",
     "SeedSummary",
     "SelectionScores",
+    "answer_fidelity",
     "auroc",
     "best_patches",
+    "compare_fidelity",
     "compare_seeds",
+    "fidelity",
     "patch_scores",
     "row_scores",
     "selection_scores",

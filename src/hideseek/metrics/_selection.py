@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from hideseek.errors import InputError
 from hideseek.validation import check_parameters, integer
 
-__all__ = ["RowScores", "SelectionScores", "row_scores", "selection_scores", "switch_accuracy", "top_k"]
+__all__ = ["RowScores", "SelectionScores", "as_mask", "row_scores", "selection_scores", "switch_accuracy", "top_k"]
 
 
 class RowScores(NamedTuple):
@@ -52,7 +52,7 @@ def row_scores(selected: ArrayLike, relevant: ArrayLike) -> RowScores:
         >>> scores.tpr.tolist(), scores.fdr.tolist()
         ([100.0, 0.0], [50.0, 0.0])
     """
-    chosen, true = _mask("selected", selected), _mask("relevant", relevant)
+    chosen, true = as_mask("selected", selected), as_mask("relevant", relevant)
     if chosen.shape != true.shape:
         raise InputError(
             f"selected has shape {chosen.shape} and relevant {true.shape}; both must be the same rows and features"
@@ -101,19 +101,19 @@ def switch_accuracy(selected: ArrayLike, switch: int = 10) -> float:
         >>> switch_accuracy([[True, False], [True, True]], switch=1)
         50.0
     """
-    chosen = _mask("selected", selected)
+    chosen = as_mask("selected", selected)
     check_parameters("switch_accuracy", {"switch": switch}, {"switch": integer(0, chosen.shape[1] - 1)})
     return float(100 * chosen[:, switch].mean())
 
 
-def top_k(scores: ArrayLike, k: int) -> NDArray[np.bool_]:
+def top_k(scores: ArrayLike, k: int | ArrayLike) -> NDArray[np.bool_]:
     """Select the k features with the largest scores of every row; of equal ones, those further left.
 
     Scores are compared as they are: pass absolute values if the sign of a score does not matter.
 
     Args:
         scores: Shape: ``(rows, features)``.
-        k: How many, in every row.
+        k: How many, in every row; or a number for each row, which may be 0: as many as another method selected, say.
 
     Returns:
         True where a feature is selected. Shape: ``(rows, features)``.
@@ -122,18 +122,33 @@ def top_k(scores: ArrayLike, k: int) -> NDArray[np.bool_]:
         >>> from hideseek.metrics import top_k
         >>> top_k([[0.1, 0.7, 0.7], [0.5, 0.5, 0.5]], k=2).tolist()
         [[False, True, True], [True, True, False]]
+        >>> top_k([[0.1, 0.7, 0.7], [0.5, 0.5, 0.5]], k=[1, 0]).tolist()
+        [[False, True, False], [False, False, False]]
     """
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 2 or np.isnan(values).any():
         raise InputError(f"scores must be (rows, features) without NaN; it has shape {values.shape}")
-    check_parameters("top_k", {"k": k}, {"k": integer(1, values.shape[1])})
-    best = np.argsort(-values, axis=1, kind="stable")[:, :k]
-    chosen = np.zeros(values.shape, dtype=bool)
-    np.put_along_axis(chosen, best, True, axis=1)
-    return chosen
+    best = np.argsort(-values, axis=1, kind="stable")
+    rank = np.empty_like(best)
+    np.put_along_axis(rank, best, np.broadcast_to(np.arange(values.shape[1]), best.shape), axis=1)
+    return np.asarray(rank < _sizes(k, *values.shape))
 
 
-def _mask(name: str, values: ArrayLike) -> NDArray[np.bool_]:
+def _sizes(k: int | ArrayLike, n_rows: int, n_features: int) -> NDArray[np.integer]:
+    """How many to select, something that can be compared with ``(rows, features)``."""
+    sizes = np.asarray(k)
+    if sizes.ndim == 0:
+        check_parameters("top_k", {"k": k}, {"k": integer(1, n_features)})
+    elif sizes.shape != (n_rows,) or sizes.dtype.kind not in "iu" or sizes.min() < 0 or sizes.max() > n_features:
+        raise InputError(
+            f"k for each row must be {n_rows} whole numbers from 0 to {n_features}; "
+            f"it has shape {sizes.shape} and type {sizes.dtype}"
+        )
+    return sizes.reshape(-1, 1)
+
+
+def as_mask(name: str, values: ArrayLike) -> NDArray[np.bool_]:
+    """Booleans of shape ``(rows, features)``, or an InputError that says what came."""
     if hasattr(values, "selected"):
         raise InputError(f"{name} is an explanation; pass explanation.selected")
     array = np.asarray(values)

@@ -1,0 +1,337 @@
+"""The estimator for models: which features did this model use for this row?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from math import isnan, nan
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
+
+from hideseek import persistence
+from hideseek.engine.recipe import PRICE_PER_FEATURE
+from hideseek.errors import InputError
+from hideseek.estimators._asking import BlackBox
+from hideseek.estimators._base import BaseHideSeek
+from hideseek.estimators._fitting import Prepared
+from hideseek.estimators._forgetting import fitted_or_forgotten
+from hideseek.estimators._many import Problem
+from hideseek.frames import take_rows
+from hideseek.metrics import Fidelity, answer_fidelity, compare_fidelity
+from hideseek.metrics._answers import TASK
+from hideseek.validation import Rule
+
+__all__ = ["BlackBoxExplainer"]
+
+_MOST_ROWS = 1000
+"""Rows on which fidelity is measured in a fit, and rows kept to draw replacements from: enough for a whole percent."""
+
+
+class _Rows(NamedTuple):
+    """The caller's table during a fit, and what became of its rows, by number.
+
+    Attributes:
+        table: As it was given: what the model is asked about.
+        train: Rows to learn from.
+        held_out: Rows only to look at.
+    """
+
+    table: Any
+    train: NDArray[np.intp]
+    held_out: NDArray[np.intp]
+
+
+class BlackBoxExplainer(BaseHideSeek):
+    """Which features a model of any kind used for each row, learned from the model's own answers.
+
+    Hide&Seek is trained to give the model's probabilities or values, without any true label: what Hide learns to show
+    is what the model needs. The model is called with rows as they were given: a frame stays a frame. Since that is an
+    explanation by imitation, ``fidelity_`` says how far to believe it.
+
+    Args:
+        model: The black box: a fitted model with ``predict_proba`` or ``predict``, pipelines too, an XGBoost booster,
+            a torch module that takes rows as a tensor, or a function from rows to answers: probabilities,
+            ``(rows, classes)`` or ``(rows,)`` of the second of two classes, or values, ``(rows,)``.
+        preset: "balanced": an ensemble that does not fail on an unlucky seed. "fast": one model, in well under
+            half the time. "paper": the published recipe, with the model's answers for labels. A parameter below that
+            is not None overrides the preset's.
+        task: "classification": answers are probabilities. "regression": they are values. "auto": as the model says,
+            and where it does not, as its answers look.
+        penalty: The paper's lambda_max. None keeps the price of showing one feature, penalty / number of features,
+            at 0.3 / 11 of what there is to explain: the variance of the model's values, or the mean divergence of its
+            probabilities from their mean. A model that is hardly ever sure is explained as well as one that always is.
+        n_members: Models whose masks and predictions are averaged.
+        kept_fraction: Share of the members that answer: those with the smallest loss at the end of training.
+        column_fraction: Share of the columns that each member sees.
+        replacement: How a hidden value is drawn: "marginal", "gaussian_knockoff" or "deep_knockoff".
+        hidden_layers: Widths of the hidden layers of both networks.
+        anneal_power: q in lambda_t = (t / T)^q * penalty, the course of the penalty over T steps.
+        steps: Optimiser steps.
+        epochs: The same counted in passes over the rows; give one of the two.
+        batch_size: Rows per step, drawn with replacement, or "full" for all of them.
+        learning_rate: Adam's.
+        threshold: A feature is selected where its mask is greater.
+        prediction_draws: Draws of the hidden features over which a prediction is averaged; 1 to 256.
+        validation_fraction: Share of the rows held out, on which ``fidelity_`` is measured. 0: it is not, and the model
+            is asked once about each row and never again.
+        device: "auto" is the GPU where there is one.
+        random_state: Same number, same answer.
+        verbose: Show a progress bar, on a terminal.
+
+    Attributes:
+        task_: "classification" or "regression".
+        classes_: The model's labels, or 0, 1, ... where it names none; for classification.
+        fidelity_: What :meth:`fidelity` says of the held-out rows, at most a thousand; None without such rows.
+        n_calls_: How often the model was called so far.
+        n_rows_asked_: About how many rows in all.
+        background_: Rows of the fit, as they were given, from which ``fidelity`` draws; not there after loading.
+        n_features_in_: Columns of X in fit.
+        feature_names_in_: Their names, where X was a frame with names.
+        recipe_: Every training choice, the preset's and yours.
+        penalty_: The penalty at the end of training.
+        history_: The course of training, as of ``HideSeekClassifier``.
+
+    Example:
+        >>> from sklearn.ensemble import RandomForestClassifier
+        >>> from hideseek import BlackBoxExplainer
+        >>> from hideseek.datasets import make_syn
+        >>> data = make_syn("Syn1", n_samples=2000, random_state=0)
+        >>> forest = RandomForestClassifier(30, max_depth=6, random_state=0).fit(data.X, data.y)
+        >>> explainer = BlackBoxExplainer(forest, "fast", random_state=0).fit(data.X)
+        >>> explainer.explain(data.X[:5]).selected.shape
+        (5, 11)
+        >>> explainer.fidelity_["selected"].r2 > explainer.fidelity_["random"].r2
+        True
+    """
+
+    task_: str
+    fidelity_: dict[str, Fidelity] | None
+
+    def __init__(
+        self,
+        model: Any,
+        preset: str = "balanced",
+        *,
+        task: str = "auto",
+        penalty: float | None = None,
+        n_members: int | None = None,
+        kept_fraction: float | None = None,
+        column_fraction: float | None = None,
+        replacement: str | None = None,
+        hidden_layers: tuple[int, ...] | None = None,
+        anneal_power: float | None = None,
+        steps: int | None = None,
+        epochs: float | None = None,
+        batch_size: int | str | None = None,
+        learning_rate: float | None = None,
+        threshold: float = 0.5,
+        prediction_draws: int = 16,
+        validation_fraction: float = 0.1,
+        device: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            preset,
+            penalty=penalty,
+            n_members=n_members,
+            kept_fraction=kept_fraction,
+            column_fraction=column_fraction,
+            replacement=replacement,
+            hidden_layers=hidden_layers,
+            anneal_power=anneal_power,
+            steps=steps,
+            epochs=epochs,
+            batch_size=batch_size,
+            learning_rate=learning_rate,
+            threshold=threshold,
+            prediction_draws=prediction_draws,
+            validation_fraction=validation_fraction,
+            device=device,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.model = model
+        self.task = task
+
+    def __sklearn_clone__(self) -> Self:
+        """An unfitted explainer of the same model: a clone of the model would be unfitted, and know nothing."""
+        bare = copy(self)
+        bare.model = None
+        cloned: Self = BaseEstimator.__sklearn_clone__(bare)
+        cloned.model = self.model
+        return cloned
+
+    # -- fitting --------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Ask the model about the rows, and learn which features it used.
+
+        Args:
+            X: Rows as the model takes them: an array, or a pandas or polars frame.
+            y: Not looked at; the model's answers take its place.
+            sample_weight: How much each row counts; all the same if not given.
+
+        Returns:
+            The fitted explainer.
+        """
+        super().fit(X, y, sample_weight)
+        with fitted_or_forgotten(self):
+            self._judge()
+        return self
+
+    def fit_many(self, problems: Sequence[Problem]) -> list[Self]:
+        """Fit many tables of one shape as one stack, as the estimators do; the y of each is not looked at."""
+        explainers = super().fit_many(problems)
+        for explainer in explainers:
+            explainer._judge()
+        return explainers
+
+    def _rules(self) -> dict[str, Rule]:
+        return {**super()._rules(), "task": TASK}
+
+    def _prepared(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Prepared:
+        # Row numbers go the way of labels: through every check and choice of rows, to where the model is asked.
+        rows = np.arange(len(X) if hasattr(X, "__len__") else 0)
+        self._rows_ = _Rows(X, rows, rows[:0])
+        self.n_calls_ = self.n_rows_asked_ = 0
+        return super()._prepared(X, rows, sample_weight)
+
+    def _encode_target(self, y: NDArray[Any]) -> tuple[NDArray[Any], int]:
+        table = self._rows_.table
+        self._rows_ = _Rows(table, y, y[:0])
+        box = BlackBox(self.model, self.task)
+        answers = box(table if len(y) == len(table) else take_rows(table, y))
+        self._count(box)
+        if (answers == answers[0]).all():
+            raise InputError(
+                f"the model gives the same answer for all {len(answers)} rows: there is nothing to explain"
+            )
+        self.task_ = box.task
+        if self.task_ == "classification":
+            self._loss, self.classes_ = "cross_entropy", box.classes(answers.shape[1])
+            nothing_known = np.broadcast_to(answers.mean(axis=0), answers.shape)
+            self._price_per_feature = PRICE_PER_FEATURE * answer_fidelity(answers, nothing_known).kl
+            return answers.astype(np.float32), answers.shape[1]
+        self._loss, self._price_per_feature = "squared_error", PRICE_PER_FEATURE
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._center, self._scale = float(answers.mean()), float(answers.std())
+        if not np.isfinite([self._center, self._scale]).all():
+            raise InputError("the model gives values too large to standardise; rescale them")
+        return ((answers - self._center) / self._scale).astype(np.float32), 1
+
+    def _held_out(self, target: NDArray[Any], seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        kept, out = super()._held_out(target, seed)
+        table, rows, _ = self._rows_
+        self._rows_ = _Rows(table, rows[kept], rows[out])
+        return kept, out
+
+    def _judge(self) -> None:
+        """Measure fidelity on the rows held out, and let go of the table."""
+        table, train, held_out = self._rows_
+        del self._rows_
+        spread = np.linspace(0, len(train) - 1, min(len(train), _MOST_ROWS)).astype(np.intp)
+        self.background_ = take_rows(table, train[spread])
+        self.fidelity_ = self.fidelity(take_rows(table, held_out[:_MOST_ROWS])) if len(held_out) else None
+
+    def _count(self, box: BlackBox) -> None:
+        self.n_calls_ += box.n_calls
+        self.n_rows_asked_ += box.n_rows
+
+    # -- answering ------------------------------------------------------------------------------------------------
+
+    def fidelity(
+        self,
+        X: Any,
+        importances: Mapping[str, ArrayLike] | None = None,
+        *,
+        n_draws: int = 10,
+        random_state: int = 0,
+    ) -> dict[str, Fidelity]:
+        """How well the model's answers are kept when only the selected features of each row are real.
+
+        The model is called ``2 + n_draws`` times, and ``n_draws`` times more for random features and for each of
+        ``importances``; see ``hideseek.metrics.compare_fidelity``.
+
+        Args:
+            X: Rows that were not fitted.
+            importances: By name of another method, such as SHAP, its importance of every feature of each row.
+            n_draws: How often the hidden features are drawn, each from its column of ``background_``, or of X after
+                loading.
+            random_state: Same number, same draws.
+
+        Returns:
+            By name: "seek", the imitation's own answers beside the model's; "selected", the model's answers with the
+            rest drawn anew; "random", the same for as many random features in each row; and the ``importances``, the
+            same for as many features of theirs.
+        """
+        table = self._table(X)
+        if self.model is None:
+            raise InputError(
+                "fidelity needs the model that was explained, which a file does not hold; "
+                "after hideseek.load, call set_params(model=...) first"
+            )
+        box = BlackBox(self.model, self.task_)
+        compared = compare_fidelity(
+            box,
+            X,
+            self._ensemble.masks(table) > self.threshold,
+            importances,
+            getattr(self, "background_", None),
+            task=self.task_,
+            n_draws=n_draws,
+            random_state=random_state,
+        )
+        seek = answer_fidelity(box(X), self._answers(table), task=self.task_)
+        self._count(box)
+        return {"seek": seek, **compared}
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """What the imitation makes of each row: the most probable class, or the value. Shape: ``(rows,)``."""
+        label, _ = self._predicted(self._table(X))
+        return label
+
+    @available_if(lambda self: getattr(self, "task_", self.task) != "regression")  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.floating]:
+        """The imitation's probability of each class. Shape: ``(rows, classes)``."""
+        return self._answers(self._table(X))
+
+    def _answers(self, table: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Probabilities, ``(rows, classes)``, or values, ``(rows,)``."""
+        classification = self.task_ == "classification"
+        output = self._ensemble.outputs(table, self.prediction_draws, softmax=classification)
+        return output if classification else output[:, 0].astype(np.float64) * self._scale + self._center
+
+    def _predicted(self, X: NDArray[np.floating]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        answers = self._answers(X)
+        if self.task_ == "regression":
+            return answers, None
+        return self.classes_[answers.argmax(axis=1)], answers.max(axis=1, initial=0.0)
+
+    # -- on disk --------------------------------------------------------------------------------------------------
+
+    def _target_state(self) -> dict[str, Any]:
+        state: dict[str, Any] = {"task": self.task_, "calls": self.n_calls_, "rows_asked": self.n_rows_asked_}
+        if self.task_ == "classification":
+            state["classes"] = persistence.labels_to_json(self.classes_)
+        else:
+            state |= {"center": self._center, "scale": self._scale}
+        if self.fidelity_ is not None:  # JSON has no NaN
+            kept = self.fidelity_.items()
+            state["fidelity"] = {name: [None if isnan(number) else number for number in part] for name, part in kept}
+        return state
+
+    def _set_target_state(self, state: dict[str, Any]) -> None:
+        self.task_, self.n_calls_, self.n_rows_asked_ = state["task"], state["calls"], state["rows_asked"]
+        if self.task_ == "classification":
+            self._loss, self.classes_ = "cross_entropy", persistence.labels_from_json(state["classes"])
+        else:
+            self._loss, self._center, self._scale = "squared_error", state["center"], state["scale"]
+        self.fidelity_ = None
+        if "fidelity" in state:
+            saved = state["fidelity"].items()
+            self.fidelity_ = {name: Fidelity(*(nan if n is None else n for n in numbers)) for name, numbers in saved}

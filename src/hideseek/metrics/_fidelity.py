@@ -1,0 +1,201 @@
+"""How much of a model's answer is kept when only the selected features are real."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import nan
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hideseek.errors import InputError
+from hideseek.frames import mixed_rows
+from hideseek.metrics._answers import TASK, as_answers
+from hideseek.metrics._selection import as_mask, top_k
+from hideseek.validation import check_parameters, integer
+
+__all__ = ["Fidelity", "answer_fidelity", "compare_fidelity", "fidelity"]
+
+Predict = Callable[[Any], Any]
+"""A table of the caller's kind -> probabilities, ``(rows,)`` or ``(rows, classes)``, or values, ``(rows,)``."""
+
+_SMALLEST = 1e-6
+"""What a probability of 0 counts as in a logarithm."""
+
+
+class Fidelity(NamedTuple):
+    """How near one set of answers is to another.
+
+    Attributes:
+        agreement: Rows whose most probable class is the same, in percent. NaN for values.
+        kl: Mean over rows of the Kullback-Leibler divergence, in nats: what is lost by taking the second answer for
+            the first. 0: nothing. NaN for values.
+        r2: Share of the variance of the first answers that the second explain. 1: all of it; it has no lower end. NaN
+            where all answers are the same.
+    """
+
+    agreement: float
+    kl: float
+    r2: float
+
+
+def fidelity(
+    predict: Predict,
+    X: Any,
+    selected: ArrayLike,
+    background: Any = None,
+    *,
+    task: str = "auto",
+    n_draws: int = 10,
+    random_state: int = 0,
+) -> Fidelity:
+    """Compare a model's answers with those it gives when only the selected features of each row are real.
+
+    Every value that is not selected is replaced by that of another row, drawn for each cell on its own; the model is
+    asked ``n_draws`` times, and its answers are averaged. Tables keep their kind, columns and types.
+
+    Args:
+        predict: A function from a table like X to probabilities, ``(rows,)`` of the second of two classes or
+            ``(rows, classes)``, or to values, ``(rows,)``.
+        X: A frame, array or tensor. Shape: ``(rows, features)``.
+        selected: True where a feature was selected, by any method. Shape: ``(rows, features)``.
+        background: Rows that replacements are drawn from; those of X if not given.
+        task: "classification": answers are probabilities. "regression": they are values. "auto": as they look.
+        n_draws: How often the hidden features are drawn.
+        random_state: Same number, same draws.
+
+    Example:
+        The function looks at the second column only, so the first need not be kept.
+
+        >>> import numpy as np
+        >>> from hideseek.metrics import fidelity
+        >>> X = np.array([[1.0, 0.0], [2.0, 5.0], [3.0, 1.0]])
+        >>> fidelity(lambda X: 7 * X[:, 1], X, [[False, True]] * 3).r2
+        1.0
+    """
+    return _Judge(predict, X, background, task, n_draws, random_state).of(selected)
+
+
+def compare_fidelity(
+    predict: Predict,
+    X: Any,
+    selected: ArrayLike,
+    importances: Mapping[str, ArrayLike] | None = None,
+    background: Any = None,
+    *,
+    task: str = "auto",
+    n_draws: int = 10,
+    random_state: int = 0,
+) -> dict[str, Fidelity]:
+    """Give the fidelity of a selection beside that of other methods' features, as many in each row, and of random ones.
+
+    Args:
+        predict: As in :func:`fidelity`; so are X, background, task, n_draws and random_state.
+        X: A frame, array or tensor. Shape: ``(rows, features)``.
+        selected: True where a feature was selected. Shape: ``(rows, features)``.
+        importances: By name of a method, its importance of every feature, of either sign; in each row the features of
+            largest size are taken, as many as are selected there. Shape of each: ``(rows, features)``.
+        background: Rows that replacements are drawn from; those of X if not given.
+        task: "classification", "regression" or "auto".
+        n_draws: How often the hidden features are drawn; the same draws serve all.
+        random_state: Same number, same draws.
+
+    Returns:
+        By name: "selected", "random", and the names of ``importances``.
+
+    Example:
+        >>> import numpy as np
+        >>> from hideseek.metrics import compare_fidelity
+        >>> X = np.array([[1.0, 0.0], [2.0, 5.0], [3.0, 1.0]])
+        >>> others = {"right": [[0.1, -0.9]] * 3, "wrong": [[0.9, 0.1]] * 3}
+        >>> compared = compare_fidelity(lambda X: X[:, 1], X, [[False, True]] * 3, others)
+        >>> list(compared), compared["right"].r2, compared["wrong"].r2 < 0.5
+        (['selected', 'random', 'right', 'wrong'], 1.0, True)
+    """
+    mask = as_mask("selected", selected)
+    size = mask.sum(axis=1)
+    chance = np.random.default_rng([random_state, 1]).random(mask.shape)  # not the draws of the replacements
+    chosen = {"selected": mask, "random": top_k(chance, size)}
+    for name, importance in (importances or {}).items():
+        if hasattr(importance, "importance"):
+            raise InputError(f"importances[{name!r}] is an explanation; pass explanation.importance")
+        chosen[name] = top_k(np.abs(np.asarray(importance, dtype=np.float64)), size)
+    judge = _Judge(predict, X, background, task, n_draws, random_state)
+    return {name: judge.of(part) for name, part in chosen.items()}
+
+
+def answer_fidelity(answers: ArrayLike, others: ArrayLike, *, task: str = "auto") -> Fidelity:
+    """Compare a model's answers with other answers to the same rows, such as those of a model that imitates it.
+
+    Args:
+        answers: Probabilities, ``(rows,)`` or ``(rows, classes)``, or values, ``(rows,)``.
+        others: The same kind.
+        task: "classification", "regression" or "auto", which goes by the first answers.
+
+    Example:
+        >>> from hideseek.metrics import answer_fidelity
+        >>> answer_fidelity([0.9, 0.2, 0.6, 0.1], [0.8, 0.3, 0.4, 0.2]).agreement
+        75.0
+        >>> answer_fidelity([1.0, 2.0, 9.0], [1.0, 2.0, 9.0], task="regression").r2
+        1.0
+    """
+    check_parameters("answer_fidelity", {"task": task}, {"task": TASK})
+    first = as_answers(answers, len(np.asarray(answers)), task, source="answers")
+    return _compared(first, as_answers(others, len(first), _task_of(first), source="others"))
+
+
+class _Judge:
+    """Asks a model about rows once, and then about any selection of their features."""
+
+    def __init__(self, predict: Predict, X: Any, background: Any, task: str, n_draws: int, random_state: int) -> None:
+        rules = {"task": TASK, "n_draws": integer(1), "random_state": integer(0)}
+        check_parameters("fidelity", {"task": task, "n_draws": n_draws, "random_state": random_state}, rules)
+        self._predict, self._X, self._background = predict, X, X if background is None else background
+        self._shape, shape = _shape("X", X), _shape("background", self._background)
+        if shape[1] != self._shape[1]:
+            raise InputError(f"background has {shape[1]} columns and X {self._shape[1]}; both must have the same")
+        self._n_draws, self._random_state = n_draws, random_state
+        self._answers = as_answers(predict(X), self._shape[0], task)
+
+    def of(self, selected: ArrayLike) -> Fidelity:
+        """How near the answers are when only what is selected is real."""
+        kept = as_mask("selected", selected)
+        if kept.shape != self._shape:
+            raise InputError(f"selected has shape {kept.shape} and X {self._shape}; both must be the same")
+        rng, total = np.random.default_rng([self._random_state, 0]), np.zeros_like(self._answers)
+        for _ in range(self._n_draws):
+            picks = rng.integers(_shape("background", self._background)[0], size=kept.shape)
+            mixed = mixed_rows(self._X, self._background, kept, picks)
+            answers = as_answers(self._predict(mixed), len(kept), _task_of(self._answers))
+            if answers.shape != total.shape:
+                raise InputError(f"predict gave shape {total.shape} for the rows and {answers.shape} for mixed ones")
+            total += answers
+        return _compared(self._answers, total / self._n_draws)
+
+
+def _compared(answers: NDArray[np.float64], others: NDArray[np.float64]) -> Fidelity:
+    if answers.shape != others.shape:
+        raise InputError(f"answers have the shape {answers.shape} and the others {others.shape}; pass the same kind")
+    variation = ((answers - answers.mean(axis=0)) ** 2).sum()
+    r2 = float(1 - ((answers - others) ** 2).sum() / variation) if variation > 0 else nan
+    if answers.ndim == 1:
+        return Fidelity(nan, nan, r2)
+    ratio = np.log(np.maximum(answers, _SMALLEST) / np.maximum(others, _SMALLEST))
+    return Fidelity(
+        agreement=float(100 * (answers.argmax(axis=1) == others.argmax(axis=1)).mean()),
+        kl=float((answers * ratio).sum(axis=1).mean()),
+        r2=r2,
+    )
+
+
+def _task_of(answers: NDArray[np.float64]) -> str:
+    return "regression" if answers.ndim == 1 else "classification"
+
+
+def _shape(name: str, X: Any) -> tuple[int, int]:
+    """Rows and columns of a table of any kind."""
+    shape = tuple(getattr(X, "shape", ())) or np.shape(X)
+    if len(shape) != 2 or 0 in shape:
+        raise InputError(f"{name} must be a table, (rows, features), with at least one of each; it has shape {shape}")
+    return int(shape[0]), int(shape[1])
