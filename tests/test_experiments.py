@@ -173,6 +173,14 @@ def test_seeds_beyond_the_configuration_are_seen_too(command):
     assert {record["seed"] for record in EXPERIMENT.results(quick=True)} == {0, 1}
 
 
+def test_mixed_tables_are_scored_where_nothing_is_missing(command):
+    from experiments.mixed import mixed_table
+
+    table = str(mixed_table(1, n_samples=300, preset="fast", steps=5))
+    assert table.count("10%") == 3
+    assert "worst F1" in table
+
+
 def test_a_density_is_one_in_all_and_does_not_leave_the_ends(command):
     import numpy as np
 
