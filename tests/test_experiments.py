@@ -174,6 +174,14 @@ def test_seeds_beyond_the_configuration_are_seen_too(command):
     assert {record["seed"] for record in EXPERIMENT.results(quick=True)} == {0, 1}
 
 
+def test_mixed_tables_are_scored_where_nothing_is_missing(command):
+    from experiments.mixed import mixed_table
+
+    table = str(mixed_table(1, n_samples=300, preset="fast", steps=5))
+    assert table.count("10%") == 3
+    assert "worst F1" in table
+
+
 def test_the_verdict_counts_shares_in_points(command):
     from experiments.report import ranges, verdict
 

@@ -98,8 +98,8 @@ def raw() -> np.ndarray:
     return np.random.default_rng(0).normal(size=(1000, 6))
 
 
-def trained(raw: np.ndarray, batch_size: int | None = 100) -> Ensemble:
-    scaler, groups = Scaler.fit(raw), Groups.from_widths(WIDTHS)
+def trained(raw: np.ndarray, batch_size: int | None = 100, device: torch.device = CPU) -> Ensemble:
+    scaler, groups = Scaler.fit(raw), Groups.from_widths(WIDTHS, device)
     X = torch.from_numpy(scaler.transform(raw))
     visible = np.array([[True, True, False], [True, True, True]])
     members = Members(member_seeds(0, 2), np.full(2, 0.02), visible, np.zeros(2, dtype=int))
@@ -109,11 +109,11 @@ def trained(raw: np.ndarray, batch_size: int | None = 100) -> Ensemble:
         members,
         loss="cross_entropy",
         n_outputs=2,
-        device=CPU,
+        device=device,
         groups=groups,
     )
     assert (history.mask_sum <= visible.sum(axis=1)).all(), "features are counted, not columns"
-    return Ensemble(stack, torch.from_numpy(visible), draw_pool(0, X, groups), scaler)
+    return Ensemble(stack, torch.from_numpy(visible).to(device), draw_pool(0, X.to(device), groups), scaler)
 
 
 def test_a_feature_that_two_of_its_columns_decide_is_found_and_unseen_ones_do_not_count(raw):
@@ -136,3 +136,9 @@ def test_a_step_in_parts_is_the_step(raw, monkeypatch):
     whole = trained(raw, batch_size=None).stack.parameters
     monkeypatch.setitem(eager._PART_CELLS, "cpu", 32 * 300)
     torch.testing.assert_close(trained(raw, batch_size=None).stack.parameters, whole, atol=1e-3, rtol=0)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_gpu_learns_the_same(raw):
+    got = trained(raw, device=torch.device("cuda")).masks(raw)
+    assert (np.abs(got - trained(raw).masks(raw)) < 0.05).mean() > 0.99

@@ -90,6 +90,9 @@ def test_ids_and_free_text_are_named_and_not_used():
         encoder, matrix = fitted({"id": [f"r{i}" for i in range(200)], "x": range(200)})
     assert (matrix[:, 0] == 0).all()
     assert encoder.ids == {"id"}
+    with pytest.warns(HideSeekWarning, match="'note' has a different value in nearly every row"):
+        encoder, _ = fitted({"note": [*(f"r{i}" for i in range(194)), *["none"] * 6]})
+    assert encoder.widths == (1,)
 
 
 def test_the_same_values_twice_are_said():

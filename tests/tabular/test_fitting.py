@@ -55,6 +55,9 @@ def test_a_category_is_one_feature_and_the_right_ones_are_found(people, model):
     explanation = model.explain(frame)
     assert explanation.feature_names == tuple(frame.columns)
     assert model.encoder_.widths == (1, 3, 1, 1, 2, 4)
+    scale = model._ensemble.scaler.scale
+    assert scale[[1, 2, 3, 7, 8]].tolist() == [0.5, 0.5, 0.5, 1.0, 0.5], "levels and holes are not standardised"
+    assert scale[0] == pytest.approx(frame["age"].std(ddof=0))
     masters = (frame["education"] == "Masters").to_numpy()
     relevant = np.zeros(frame.shape, dtype=bool)
     relevant[:, 1], relevant[:, 2], relevant[:, 0] = True, masters, ~masters

@@ -13,7 +13,6 @@ from hideseek.cli._usage import UsageError, did_you_mean
 from hideseek.cli._writing import check_free, encode_table, write_bytes
 
 if TYPE_CHECKING:
-
     from hideseek.datasets import Dataset
 
 HELP = "list the datasets, or write one of them as a table"

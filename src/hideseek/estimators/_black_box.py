@@ -67,7 +67,9 @@ class BlackBoxExplainer(BaseHideSeek):
         n_members: Models whose masks and predictions are averaged.
         kept_fraction: Share of the members that answer: those with the smallest loss at the end of training.
         column_fraction: Share of the columns that each member sees.
+        groups: Columns to select as one: from the feature's name to its columns, by title, or by position in an array.
         replacement: How a hidden value is drawn: "marginal", "gaussian_knockoff" or "deep_knockoff".
+        cross_fit: Whether each member has two Seeks, and Hide learns through the one that has not learned from the row.
         hidden_layers: Widths of the hidden layers of both networks.
         anneal_power: q in lambda_t = (t / T)^q * penalty, the course of the penalty over T steps.
         steps: Optimiser steps.
@@ -121,7 +123,9 @@ class BlackBoxExplainer(BaseHideSeek):
         n_members: int | None = None,
         kept_fraction: float | None = None,
         column_fraction: float | None = None,
+        groups: Mapping[str, Sequence[str | int]] | None = None,
         replacement: str | None = None,
+        cross_fit: bool | None = None,
         hidden_layers: tuple[int, ...] | None = None,
         anneal_power: float | None = None,
         steps: int | None = None,
@@ -141,7 +145,9 @@ class BlackBoxExplainer(BaseHideSeek):
             n_members=n_members,
             kept_fraction=kept_fraction,
             column_fraction=column_fraction,
+            groups=groups,
             replacement=replacement,
+            cross_fit=cross_fit,
             hidden_layers=hidden_layers,
             anneal_power=anneal_power,
             steps=steps,
