@@ -282,9 +282,7 @@ def test_a_model_that_cannot_be_explained_is_named(rows, model, words):
 
 def test_wrong_tables_are_refused_before_the_model_is_asked(rows):
     box = Box()
-    hole = rows.copy()
-    hole[3, 1] = np.nan
-    for X, words in ((rows[:, 0], "2D"), (None, "2D|array"), (hole, "NaN"), (pl.LazyFrame({"a": [1.0]}), "collect")):
+    for X, words in ((rows[:, 0], "2D"), (None, "2D|array"), (pl.LazyFrame({"a": [1.0]}), "collect")):
         with pytest.raises(InputError, match=words):
             BlackBoxExplainer(box, **QUICK).fit(X)
     assert box.asked == []
