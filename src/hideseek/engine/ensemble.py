@@ -53,6 +53,8 @@ class Ensemble:
             Shape: ``(POOL_ROWS, columns)``.
         scaler: What the raw columns are standardised with.
         knockoffs: What draws replacement rows given the row; None: the pool's rows are replacement rows.
+        columns: Which columns of a row the members know, in order; None: all. The others are never shown, and scaler,
+            pool and members count the known ones alone.
     """
 
     stack: Stack
@@ -60,28 +62,51 @@ class Ensemble:
     pool: Tensor
     scaler: Scaler
     knockoffs: Knockoffs | None = None
+    columns: NDArray[np.intp] | None = None
 
     def masks(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """How much of each feature is shown: the mean over the members that saw the column; 0 where none did.
 
         Shape: ``X (rows, columns)``, raw -> as X.
         """
-        out = np.empty(X.shape, dtype=np.float32)
+        return self._mean_over_members(X, lambda mask: mask)
+
+    def agreement(self, X: NDArray[np.floating], threshold: float) -> NDArray[np.float32]:
+        """The share of the members that saw the column whose own mask is greater than the threshold.
+
+        Shape: ``X (rows, columns)``, raw -> as X.
+        """
+        return self._mean_over_members(X, lambda mask: mask.gt_(threshold))
+
+    def _mean_over_members(self, X: NDArray[np.floating], of_mask: Callable[[Tensor], Tensor]) -> NDArray[np.float32]:
+        out = np.empty((len(X), self.visible.shape[1]), dtype=np.float32)
         hide_layers, _ = self.stack.layers()
-        share = (self.visible.float() / self.visible.sum(dim=0).clamp(min=1))[:, :, None]
 
         def job(rows: slice) -> None:
             with torch.inference_mode():
                 mask = torch.sigmoid_(self.stack.hide.forward(hide_layers, self._standardised(X[rows])))
-                to_host(mask.mul_(share).sum(dim=0).t()[: rows.stop - rows.start], out[rows])
+                to_host(self._mean(of_mask(mask)).t()[: rows.stop - rows.start], out[rows])
 
         self._for_each_block(job, len(X))
-        return out
+        if self.columns is None:
+            return out
+        wide = np.zeros(X.shape, dtype=np.float32)
+        wide[:, self.columns] = out
+        return wide
 
-    def outputs(self, X: NDArray[np.floating], n_draws: int, *, softmax: bool) -> NDArray[np.float32]:
+    def _mean(self, values: Tensor) -> Tensor:
+        """Over the members that saw the column, in place. Shape: ``(members, columns, rows) -> (columns, rows)``."""
+        share = self.visible.float() / self.visible.sum(dim=0).clamp(min=1)
+        return values.mul_(share[:, :, None]).sum(dim=0)
+
+    def outputs(
+        self, X: NDArray[np.floating], n_draws: int, *, softmax: bool, threshold: float | None = None
+    ) -> NDArray[np.float32]:
         """What Seek makes of the mixed rows, averaged over members and over the first ``n_draws`` rows of the pool.
 
-        The same rows of the pool serve every row asked for, so an answer depends on its row alone.
+        The same rows of the pool serve every row asked for, so an answer depends on its row alone. With a
+        ``threshold``, every member is shown the features whose mean mask is greater, whole, and nothing of the others:
+        what the selection is worth without the rest.
         Shape: ``X (rows, columns)``, raw -> ``(rows, outputs)``.
         """
         out = np.empty((len(X), self.stack.seek.sizes[-1]), dtype=np.float32)
@@ -91,6 +116,8 @@ class Ensemble:
             with torch.inference_mode():
                 x = self._standardised(X[rows])
                 mask = torch.sigmoid_(self.stack.hide.forward(hide_layers, x))
+                if threshold is not None:
+                    mask = (self._mean(mask) > threshold).float().expand(x.shape)
                 total = torch.zeros((), device=x.device)
                 given_x = None if self.knockoffs is None else self.knockoffs.given(x[:1])
                 for row in self.pool[:n_draws, None, :, None]:
@@ -107,6 +134,7 @@ class Ensemble:
 
         Shape: ``X (rows, columns)``, raw -> ``(members, columns, rows and more)``.
         """
+        X = X if self.columns is None else X[:, self.columns]
         x = torch.zeros(X.shape[1], len(X) + -len(X) % _FULL_ROWS, device=self.pool.device)
         x[:, : len(X)] = self.scaler.transform_on(x.device, X).t()
         return x.expand(len(self.visible), -1, -1)

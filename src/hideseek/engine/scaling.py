@@ -49,6 +49,10 @@ class Scaler:
             scale = reach * np.sqrt(square / n_rows)
         return cls(np.where(constant, low, center), np.where(constant, 1.0, scale), constant)
 
+    def of(self, columns: NDArray[np.intp]) -> Scaler:
+        """That of some of the columns."""
+        return Scaler(self.center[columns], self.scale[columns], self.constant[columns])
+
     def transform(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """Standardised rows in single precision; the subtraction is done in double.
 
