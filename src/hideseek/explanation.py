@@ -23,6 +23,9 @@ __all__ = ["Explanation"]
 Predictor = Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any] | None]]
 """Rows -> the prediction for each, and its probability where the model gives one."""
 
+Agreement = Callable[[NDArray[Any]], NDArray[Any]]
+"""Rows -> for each row and feature the share of an ensemble's members that select it."""
+
 _FORMAT = 1
 _HTML_ROWS = 8
 
@@ -38,6 +41,7 @@ class Explanation:
         row_labels: One per row; 0, 1, ... if not given.
         importance_kind: "mask": the share of the feature that was shown, from 0 to 1; other methods name their own.
         predictor: Gives ``prediction`` and ``probability`` when they are first asked for.
+        agreement: Gives ``selection_probability`` when it is first asked for.
         frame_library: "pandas" or "polars": what frames are made with.
 
     Example:
@@ -57,6 +61,7 @@ class Explanation:
         row_labels: ArrayLike | None = None,
         importance_kind: str = "mask",
         predictor: Predictor | None = None,
+        agreement: Agreement | None = None,
         frame_library: FrameLibrary = "pandas",
     ) -> None:
         self.importance = np.asarray(importance)
@@ -76,6 +81,9 @@ class Explanation:
         self._predictor = predictor
         self._inputs = self.data  # stays whole when features are picked, so that predictions can still be made
         self._predicted: tuple[NDArray[Any], NDArray[Any] | None] | None = None
+        self._agreement = agreement
+        self._agreed: NDArray[Any] | None = None
+        self._picked = np.arange(n_features)  # of the features of the fit, those that are left
         for name, size, expected in (
             ("feature_names", len(self.feature_names), n_features),
             ("row_labels", len(self.row_labels), n_rows),
@@ -117,6 +125,18 @@ class Explanation:
             self._predicted = self._predictor(self._inputs)
         return self._predicted
 
+    @property
+    def selection_probability(self) -> NDArray[Any] | None:
+        """How sure the selection of each feature is: the share of the ensemble's members that would select it.
+
+        0 and 1 are unanimous, and what lies between is in dispute; None where the method has no ensemble. On data with
+        known truth a feature that a share p of the members selects is relevant about as often
+        (``python -m experiments compare beyond``). Shape: ``(rows, features)``.
+        """
+        if self._agreed is None and self._agreement is not None and self._inputs is not None:
+            self._agreed = self._agreement(self._inputs)[:, self._picked]
+        return self._agreed
+
     # -- a part of it -------------------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Explanation:
@@ -140,8 +160,12 @@ class Explanation:
             row_labels=self.row_labels[i],
             importance_kind=self.importance_kind,
             predictor=self._predictor,
+            agreement=self._agreement,
             frame_library=self._frame_library,
         )
+        if self._agreed is not None:
+            part._agreed = self._agreed[i][:, j]
+        part._picked = self._picked[j]
         part._inputs = None if self._inputs is None else self._inputs[i]
         if self._predicted is not None:
             label, probability = self._predicted
@@ -262,7 +286,8 @@ class Explanation:
             "importance_kind": np.array(self.importance_kind),
             "frame_library": np.array(self._frame_library),
         }
-        for name, value in (("data", self.data), ("prediction", self.prediction), ("probability", self.probability)):
+        for name in ("data", "prediction", "probability", "selection_probability"):
+            value = getattr(self, name)
             if value is not None:
                 arrays[name] = _plain(value)
         buffer = io.BytesIO()
@@ -296,6 +321,7 @@ class Explanation:
         )
         if "prediction" in arrays:
             explanation._predicted = arrays["prediction"], arrays.get("probability")
+        explanation._agreed = arrays.get("selection_probability")
         return explanation
 
 

@@ -7,6 +7,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
+from functools import partial
 from typing import Any, Self, cast
 
 import numpy as np
@@ -280,6 +281,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             data=table,
             row_labels=row_labels(X),
             predictor=copy(self)._predicted,  # of this fit, even if the estimator is fitted anew
+            agreement=partial(self._ensemble.agreement, threshold=self.threshold),
             frame_library=frame_library(X),
         )
 

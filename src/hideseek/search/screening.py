@@ -94,18 +94,24 @@ class Screening:
 def residuals_of(target: NDArray[Any], n_outputs: int, weight: NDArray[np.float64] | None) -> NDArray[np.float32]:
     """What a term is held against: the target without its mean, times the row's weight.
 
+    Values count by their rank, so that a few wild ones do not drown the others.
     Shape: class numbers ``(rows,)`` int, class probabilities ``(rows, classes)`` or values ``(rows,)`` -> for more than
     two classes one line for each, ``(classes, rows)``, else ``(1, rows)``.
     """
     if np.issubdtype(target.dtype, np.integer):
         target = np.eye(n_outputs)[target]
-    lines = target[None] if target.ndim == 1 else target.T[1:] if target.shape[1] == 2 else target.T
+    lines = _normal_scores(target)[None] if target.ndim == 1 else target.T[1:] if target.shape[1] == 2 else target.T
     share = np.full(lines.shape[1], 1 / lines.shape[1]) if weight is None else weight / weight.sum()
     centred = lines - (lines @ share)[:, None]
-    spread = np.sqrt(np.square(centred) @ share)[:, None]
-    centred = np.clip(centred / np.where(spread > 0, spread, 1.0), -_FARTHEST, _FARTHEST)
     weighted = centred * share * lines.shape[1]
     return np.asarray(weighted - weighted.mean(axis=1, keepdims=True), dtype=np.float32)
+
+
+def _normal_scores(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Where the values would lie, by their ranks, if they were standard normal; equal ones lie together."""
+    _, position, counts = np.unique(values, return_inverse=True, return_counts=True)
+    share_below = (np.cumsum(counts) - counts / 2) / len(values)
+    return np.asarray(torch.special.ndtri(torch.from_numpy(share_below)).numpy()[position])
 
 
 def screen(
