@@ -102,3 +102,28 @@ def test_no_feature_predicts_the_share_of_each_class_or_the_mean():
     weighted = Part(table, np.array([0, 0, 0, 1]), np.array([1.0, 1.0, 1.0, 3.0]))
     assert _null_loss("cross_entropy", 2, weighted) == pytest.approx(np.log(2))
     assert _null_loss("squared_error", 1, Part(table, np.array([0.0, 0.0, 2.0, 2.0]), None)) == pytest.approx(1.0)
+
+
+def chosen(losses, n_selected, null_loss):
+    rows = np.repeat(np.array(losses)[:, None], 4, axis=1)
+    path = judged_path(
+        np.arange(1, len(losses) + 1),
+        rows,
+        None,
+        score=losses,
+        score_name="r2",
+        n_selected=n_selected,
+        null_loss=null_loss,
+    )
+    return path.chosen
+
+
+def test_a_feature_has_to_be_worth_a_hundredth_of_what_is_explained():
+    assert chosen([0.500, 0.504, 0.8], [3, 2, 0], null_loss=1.0) == 1, "the third feature explains 0.004 of 0.5"
+    assert chosen([0.500, 0.506, 0.8], [3, 2, 0], null_loss=1.0) == 0
+    assert chosen([0.500, 0.506, 0.8], [3, 1, 0], null_loss=1.0) == 1, "two features for the same"
+    assert chosen([5.0, 5.06, 8.0], [3, 2, 0], null_loss=10.0) == 0, "the unit of the loss has no say"
+
+
+def test_where_nothing_is_explained_the_smallest_loss_is_chosen():
+    assert chosen([0.9, 0.8, 0.7], [3, 2, 1], null_loss=0.6) == 2

@@ -17,8 +17,8 @@ __all__ = ["PRICES", "PenaltyPath"]
 PRICES = tuple(float(price) for price in np.geomspace(0.002, 0.13, 11))
 """What showing one feature of one row may cost, in units of the prediction loss."""
 
-TOLERANCE = 0.01
-"""The share of the explained deviance that a sparser model may lose."""
+LEAST_SHARE = 0.01
+"""What a selected feature has to be worth: its share of all that the best penalty explains, null loss minus loss."""
 
 Floats = NDArray[np.float64]
 
@@ -118,15 +118,6 @@ class PenaltyPath:
         return int(np.flatnonzero(self.score >= np.nanmax(self.score) - difference)[-1])
 
 
-def sparsest(excess: Floats, excess_error: Floats, explained: float) -> int:
-    """The position of the largest penalty that predicts nearly as well as the best one.
-
-    The smallest loss alone would choose too small a penalty wherever every feature helps a little.
-    """
-    allowed = np.maximum(excess_error, TOLERANCE * max(explained, 0.0))
-    return int(np.flatnonzero(excess <= allowed)[-1])
-
-
 def judged_path(
     penalties: Sequence[float],
     losses: Floats,
@@ -139,11 +130,15 @@ def judged_path(
 ) -> PenaltyPath:
     """The path that these losses make, and the choice.
 
+    The smallest loss alone would choose too small a penalty wherever every feature helps a little, and a tolerance on
+    the loss one too large where many features are lost for little. So every selected feature has to be worth its keep:
+    the smallest sum of the loss and of ``LEAST_SHARE`` of the explained loss for each feature is chosen.
     Shape: ``losses (penalties, rows)``, ``weight (rows,)``.
     """
     loss, standard_error = _mean_and_error(losses, weight)
     best = losses[int(np.argmin(loss))]
     excess, excess_error = _mean_and_error(losses - best, weight)
+    explained = max(null_loss - float(loss.min()), 0.0)
     return PenaltyPath(
         np.asarray(penalties, dtype=np.float64),
         loss,
@@ -154,7 +149,7 @@ def judged_path(
         score_name,
         np.asarray(n_selected, dtype=np.float64),
         float(null_loss),
-        sparsest(excess, excess_error, null_loss - float(loss.min())),
+        int(np.argmin(loss + LEAST_SHARE * explained * np.asarray(n_selected))),
     )
 
 

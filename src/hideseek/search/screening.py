@@ -29,7 +29,7 @@ _FALSE_ALARMS = 0.1
 _FARTHEST = 5.0
 """Standard deviations beyond which a value counts as that far: sums of products are then close to normal."""
 
-REASONS = ("alone", "squared", "product", "modifier", "networks", "constant")
+REASONS = ("alone", "squared", "product", "modifier", "constant")
 """What can speak for a column, or against it."""
 
 _ROUNDS = 3
@@ -44,8 +44,8 @@ class Screening:
         score: The largest score of a term with the column, as a multiple of what chance rarely reaches: columns over 1
             are kept. Shape: ``(columns,)``.
         kept: Shape: ``(columns,)``, bool.
-        reason: For each column "alone", "squared", "product" or "modifier": the term that the score is of; "networks":
-            kept because networks showed it; "constant": no term at all.
+        reason: For each column "alone", "squared", "product" or "modifier": the term that the score is of; "constant":
+            there is none.
         others: The other columns of that term; -1: none. Shape: ``(columns, 2)``.
 
     Example:
@@ -72,7 +72,6 @@ class Screening:
             "squared": f"{own} squared",
             "product": f"{own} * {' * '.join(others)}",
             "modifier": f"changes {' * '.join(others)}",
-            "networks": "shown by networks",
         }
         return texts.get(reason, reason)
 
