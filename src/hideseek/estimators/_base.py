@@ -186,6 +186,15 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
 
         Returns:
             A fitted estimator that shares ``path_`` with this one.
+
+        Example:
+            >>> from hideseek import HideSeekClassifier
+            >>> from hideseek.datasets import make_syn
+            >>> data = make_syn("Syn3", n_samples=2000, random_state=0)
+            >>> model = HideSeekClassifier("fast", penalty="auto", random_state=0).fit(data.X, data.y)
+            >>> sparse = model.at(n_features=2)
+            >>> bool(sparse.path_.n_selected[sparse.path_.chosen] <= 2)
+            True
         """
         check_is_fitted(self)
         if not hasattr(self, "path_"):
