@@ -3,14 +3,20 @@ import pytest
 import torch
 
 from hideseek.datasets import make_syn
+from hideseek.engine.scaling import Scaler
 from hideseek.search import terms
-from hideseek.search.screening import residuals_of, screen
+from hideseek.search.screening import residuals_of
+from hideseek.search.screening import screen as screen_raw
 from hideseek.search.terms import modifier_scores, pair_scores, single_scores
 
 
 @pytest.fixture(scope="module")
 def noise():
     return np.random.default_rng(0).normal(size=(4000, 60)).astype(np.float32)
+
+
+def screen(X, residuals, **how):
+    return screen_raw(X, Scaler.fit(X), residuals, **how)
 
 
 def kept(X, target, n_outputs=2, weight=None, **how):
@@ -20,7 +26,7 @@ def kept(X, target, n_outputs=2, weight=None, **how):
 @pytest.mark.parametrize("name", ["Syn1", "Syn2", "Syn3", "Syn4", "Syn5", "Syn6"])
 def test_no_relevant_column_is_lost_and_hardly_any_other_kept(name):
     data = make_syn(name, n_samples=10_000, n_features=100, random_state=100)
-    found, truth = kept(data.X.astype(np.float32), data.y), set(np.flatnonzero(data.relevant.any(axis=0)))
+    found, truth = kept(data.X, data.y), set(np.flatnonzero(data.relevant.any(axis=0)))
     assert truth <= found
     assert len(found - truth) <= 4
 
@@ -48,7 +54,7 @@ def test_pure_noise_keeps_next_to_nothing_unless_told_to(noise):
     assert len(kept(noise, y)) <= 3
     assert len(kept(noise, y, fewest=10)) == 10
     data = make_syn("Syn3", n_samples=5000, n_features=30, random_state=100)
-    assert len(kept(data.X.astype(np.float32), data.y, most=2)) == 2
+    assert len(kept(data.X, data.y, most=2)) == 2
 
 
 def test_one_class_of_several_is_enough(noise):

@@ -77,7 +77,7 @@ def _fit_searched(model: BaseHideSeek, problem: Prepared, penalty: Any) -> None:
 def _screened(problem: Prepared, most: int) -> Screening:
     part = problem.train
     residuals = residuals_of(part.target, problem.n_outputs, part.relative_weight())
-    return screen(problem.scaler.transform(part.table), residuals, fewest=min(most, _FEWEST_COLUMNS), most=most)
+    return screen(part.table, problem.scaler, residuals, fewest=min(most, _FEWEST_COLUMNS), most=most)
 
 
 def _path(model: BaseHideSeek, problem: Prepared, recipe: Recipe) -> tuple[PenaltyPath, list[Candidate]]:

@@ -18,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from hideseek.engine.scaling import Scaler, row_blocks
 from hideseek.frames import FrameLibrary, make_frame
 from hideseek.search.terms import Term, modifier_scores, pair_scores, single_scores
 
@@ -114,17 +115,26 @@ def _normal_scores(values: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def screen(
-    X: NDArray[np.float32], residuals: NDArray[np.float32], *, fewest: int = 0, most: int | None = None
+    X: NDArray[np.floating],
+    scaler: Scaler,
+    residuals: NDArray[np.float32],
+    *,
+    fewest: int = 0,
+    most: int | None = None,
 ) -> Screening:
     """Score every column and keep those that chance does not explain.
 
     Args:
-        X: Standardised columns. Shape: ``(rows, columns)``.
+        X: Raw columns. Shape: ``(rows, columns)``.
+        scaler: What standardises them.
         residuals: Of ``residuals_of``. Shape: ``(targets, rows)``.
         fewest: Keep the best ones up to this many, whatever their score.
         most: Keep the best ones up to this many and no more.
     """
-    Z = torch.from_numpy(X).t().clamp(-_FARTHEST, _FARTHEST).contiguous()
+    Z = torch.empty(X.shape[1], len(X))
+    for rows in row_blocks(*X.shape):  # a wide table is copied once, not several times
+        Z[:, rows] = torch.from_numpy(scaler.transform(X[rows])).t()
+    Z.clamp_(-_FARTHEST, _FARTHEST)
     Z -= Z.mean(dim=1, keepdim=True)
     spread = Z.std(dim=1, correction=0, keepdim=True)
     varies = spread[:, 0] > 1e-6
