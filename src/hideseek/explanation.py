@@ -129,9 +129,8 @@ class Explanation:
     def selection_probability(self) -> NDArray[Any] | None:
         """How sure the selection of each feature is: the share of the ensemble's members that would select it.
 
-        0 and 1 are unanimous, and what lies between is in dispute; None where the method has no ensemble. On data with
-        known truth a feature that a share p of the members selects is relevant about as often
-        (``python -m experiments compare beyond``). Shape: ``(rows, features)``.
+        0 and 1 are unanimous, and what lies between is in dispute: on data with known truth such features are relevant
+        somewhat less often than the share says. None where the method has no ensemble. Shape: ``(rows, features)``.
         """
         if self._agreed is None and self._agreement is not None and self._inputs is not None:
             self._agreed = self._agreement(self._inputs)[:, self._picked]

@@ -23,7 +23,7 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
 
     Args:
         preset: "balanced": an ensemble that does not fail on an unlucky seed. "best": longer training, and a penalty
-            chosen on a path of eleven, for some forty times the time. "fast": one model, in well under half the
+            chosen on a path of eleven, for about fifty times the time. "fast": one model, in well under half the
             time. "paper": the published method to the letter. A parameter below that is not None overrides the
             preset's.
         penalty: The paper's lambda_max. None keeps the price of showing one feature, penalty / number of features,
