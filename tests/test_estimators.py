@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hideseek import HideSeekClassifier, HideSeekRegressor, HideSeekWarning, InputError, MaskWarning
+from hideseek.engine import teams
 from hideseek.engine.recipe import PRESETS
-from hideseek.estimators import _fitting
 
 QUICK = {"preset": "fast", "steps": 30, "random_state": 0}
 ESTIMATORS = (HideSeekClassifier, HideSeekRegressor)
@@ -107,9 +107,9 @@ def test_the_default_penalty_keeps_the_price_of_a_feature():
 def test_the_mean_of_the_mask_runs_over_all_columns_a_member_is_given(switch, monkeypatch):
     X, y = switch
     prices = []
-    train = _fitting.train
+    train = teams.train
     monkeypatch.setattr(
-        _fitting,
+        groups,
         "train",
         lambda recipe, data, members, **how: prices.append(members.price) or train(recipe, data, members, **how),
     )
@@ -129,7 +129,7 @@ def test_all_bad_parameters_are_reported_at_once(switch):
     message = str(caught.value)
     assert "7 parameters of HideSeekClassifier" in message
     for part in (
-        "preset='blanced': expected 'paper', 'fast' or 'balanced'; did you mean 'balanced'?",
+        "preset='blanced': expected 'paper', 'fast', 'balanced' or 'best'; did you mean 'balanced'?",
         "threshold=1.0: expected a number in [0, 1)",
         "n_members=0: expected a whole number of at least 1",
         "device='cud'",
@@ -326,14 +326,6 @@ def test_history_has_losses_masks_and_penalty(switch):
     assert "validation_loss" not in HideSeekClassifier(**QUICK).fit(*switch).history_
 
 
-def test_held_out_rows_are_a_share_of_each_class(switch):
-    rare = (np.arange(2000) % 100 == 0).astype(np.int64)
-    kept, out = HideSeekClassifier(validation_fraction=0.25)._held_out(rare, seed=0)
-    assert len(out) == 500
-    assert rare[out].sum() == 5
-    assert sorted([*kept, *out]) == list(range(2000))
-
-
 # -- when something is wrong --------------------------------------------------------------------------------------
 
 
@@ -441,7 +433,7 @@ def test_an_interrupt_leaves_it_unfitted_and_says_so(switch, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_fitting, "train", interrupted)
+    monkeypatch.setattr(groups, "train", interrupted)
     with pytest.raises(KeyboardInterrupt, match="this HideSeekClassifier is not fitted"):
         model.fit(X, y)
     with pytest.raises(NotFittedError):

@@ -28,6 +28,9 @@ __all__ = ["Explanation"]
 Predictor = Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any] | None]]
 """Rows -> the prediction for each, and its probability where the model gives one."""
 
+Agreement = Callable[[NDArray[Any]], NDArray[Any]]
+"""Rows -> for each row and feature the share of an ensemble's members that select it."""
+
 _FORMAT = 1
 _HTML_ROWS = 8
 
@@ -45,6 +48,7 @@ class Explanation:
         predictor: Gives ``prediction`` and ``probability`` when they are first asked for.
         model: The fitted model behind them, for those who need more than its answers.
         inputs: What the predictor takes; data if not given. Shape: ``(rows, any)``.
+        agreement: Gives ``selection_probability`` when it is first asked for.
         frame_library: "pandas" or "polars": what frames are made with.
 
     Example:
@@ -66,6 +70,7 @@ class Explanation:
         predictor: Predictor | None = None,
         model: Any = None,
         inputs: ArrayLike | None = None,
+        agreement: Agreement | None = None,
         frame_library: FrameLibrary = "pandas",
     ) -> None:
         self.importance = np.asarray(importance)
@@ -87,6 +92,9 @@ class Explanation:
         # Stays whole when features are picked, so that predictions can still be made.
         self._inputs = self.data if inputs is None else np.asarray(inputs)
         self._predicted: tuple[NDArray[Any], NDArray[Any] | None] | None = None
+        self._agreement = agreement
+        self._agreed: NDArray[Any] | None = None
+        self._picked = np.arange(n_features)  # of the features of the fit, those that are left
         for name, size, expected in (
             ("feature_names", len(self.feature_names), n_features),
             ("row_labels", len(self.row_labels), n_rows),
@@ -128,6 +136,17 @@ class Explanation:
             self._predicted = self._predictor(self._inputs)
         return self._predicted
 
+    @property
+    def selection_probability(self) -> NDArray[Any] | None:
+        """How sure the selection of each feature is: the share of the ensemble's members that would select it.
+
+        0 and 1 are unanimous, and what lies between is in dispute: on data with known truth such features are relevant
+        somewhat less often than the share says. None where the method has no ensemble. Shape: ``(rows, features)``.
+        """
+        if self._agreed is None and self._agreement is not None and self._inputs is not None:
+            self._agreed = self._agreement(self._inputs)[:, self._picked]
+        return self._agreed
+
     # -- a part of it -------------------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Explanation:
@@ -152,8 +171,12 @@ class Explanation:
             importance_kind=self.importance_kind,
             predictor=self._predictor,
             model=self.model,
+            agreement=self._agreement,
             frame_library=self._frame_library,
         )
+        if self._agreed is not None:
+            part._agreed = self._agreed[i][:, j]
+        part._picked = self._picked[j]
         part._inputs = None if self._inputs is None else self._inputs[i]
         if self._predicted is not None:
             label, probability = self._predicted
@@ -316,7 +339,8 @@ class Explanation:
         data = self.data
         if data is not None and data.dtype == object:
             arrays["cells"], data = np.frombuffer(cells_to_json(data).encode(), dtype=np.uint8), None
-        for name, value in (("data", data), ("prediction", self.prediction), ("probability", self.probability)):
+        given = {"data": data, "prediction": self.prediction, "probability": self.probability}
+        for name, value in {**given, "selection_probability": self.selection_probability}.items():
             if value is not None:
                 arrays[name] = _plain(value)
         buffer = io.BytesIO()
@@ -350,6 +374,7 @@ class Explanation:
         )
         if "prediction" in arrays:
             explanation._predicted = arrays["prediction"], arrays.get("probability")
+        explanation._agreed = arrays.get("selection_probability")
         return explanation
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -56,6 +58,37 @@ def test_outputs_average_members_and_draws(ensemble, raw):
         total += ensemble.stack.seek.forward(ensemble.stack.layers()[1], z).softmax(dim=1).mean(dim=0).numpy().T
     np.testing.assert_allclose(ensemble.outputs(rows, 4, softmax=True), total / 4, atol=1e-5)
     assert not np.allclose(ensemble.outputs(rows, 1, softmax=True), total / 4, atol=1e-5), "one draw is one draw"
+
+
+def test_with_a_threshold_every_member_sees_what_the_ensemble_selects(ensemble, raw):
+    rows = raw[:20]
+    selected = ensemble.masks(rows) > 0.4
+    assert 0 < selected.mean() < 1
+    total = np.zeros((20, 2))
+    for x_hat in ensemble.pool[:4].numpy():
+        z = np.where(selected.T, ensemble.scaler.transform(rows).T, x_hat[:, None]).astype(np.float32)
+        seen = torch.from_numpy(z).expand(3, -1, -1)
+        total += ensemble.stack.seek.forward(ensemble.stack.layers()[1], seen).softmax(dim=1).mean(dim=0).numpy().T
+    np.testing.assert_allclose(ensemble.outputs(rows, 4, softmax=True, threshold=0.4), total / 4, atol=1e-5)
+
+
+def test_agreement_is_the_share_of_members_over_the_threshold(ensemble, raw):
+    each = member_masks(ensemble, raw) > 0.4
+    got = ensemble.agreement(raw, 0.4)
+    np.testing.assert_allclose(got[:, 0], each[:, 0].mean(axis=0), atol=1e-6)
+    np.testing.assert_allclose(got[:, 4], each[1:, 4].mean(axis=0), atol=1e-6)
+
+
+def test_columns_that_the_members_do_not_know_are_passed_over(ensemble, raw):
+    columns = np.array([1, 2, 4, 5, 7])
+    wide = np.random.default_rng(1).normal(size=(100, 8))
+    wide[:, columns] = raw[:100]
+    knowing_some = replace(ensemble, columns=columns)
+    np.testing.assert_array_equal(knowing_some.masks(wide)[:, columns], ensemble.masks(raw[:100]))
+    assert (knowing_some.masks(wide)[:, [0, 3, 6]] == 0).all()
+    np.testing.assert_array_equal(
+        knowing_some.outputs(wide, 2, softmax=True), ensemble.outputs(raw[:100], 2, softmax=True)
+    )
 
 
 def test_an_answer_depends_on_its_row_alone(ensemble, raw):

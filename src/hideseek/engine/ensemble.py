@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from hideseek.engine.knockoffs import Knockoffs
 from hideseek.engine.scaling import Scaler, row_blocks
 from hideseek.engine.stack import Stack
 
-__all__ = ["POOL_ROWS", "Ensemble", "draw_noise", "draw_pool"]
+__all__ = ["POOL_ROWS", "Ensemble", "Kept", "draw_noise", "draw_pool"]
 
 POOL_ROWS = 256
 """Replacement rows a fitted model carries: the most draws a prediction can average."""
@@ -45,6 +45,28 @@ def draw_noise(seed: int, n_columns: int) -> Tensor:
 
 
 @dataclass(frozen=True)
+class Kept:
+    """The features that screening left.
+
+    Attributes:
+        features: Their numbers, in order.
+        columns: The numbers of their columns, in order.
+        n_features: How many features there were.
+    """
+
+    features: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    n_features: int
+
+    @classmethod
+    def of(cls, features: NDArray[np.intp], widths: Sequence[int]) -> Kept:
+        """Some of the features of so many columns each."""
+        starts = np.cumsum([0, *widths])
+        columns = [np.arange(starts[j], starts[j + 1]) for j in features]
+        return cls(features, np.concatenate(columns), len(widths))
+
+
+@dataclass(frozen=True)
 class Ensemble:
     """Members that share a table: their masks and predictions are averaged.
 
@@ -55,6 +77,8 @@ class Ensemble:
             Shape: ``(POOL_ROWS, columns)``.
         scaler: What the raw columns are standardised with.
         knockoffs: What draws replacement rows given the row; None: the pool's rows are replacement rows.
+        kept: What the members know of a row; None: all of it. The other features are never shown, and scaler, pool and
+            members count the known ones alone.
     """
 
     stack: Stack
@@ -62,28 +86,51 @@ class Ensemble:
     pool: Tensor
     scaler: Scaler
     knockoffs: Knockoffs | None = None
+    kept: Kept | None = None
 
     def masks(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """How much of each feature is shown: the mean over the members that saw it; 0 where none did.
 
         Shape: ``X (rows, columns)``, raw -> ``(rows, features)``.
         """
+        return self._mean_over_members(X, lambda mask: mask)
+
+    def agreement(self, X: NDArray[np.floating], threshold: float) -> NDArray[np.float32]:
+        """The share of the members that saw the feature whose own mask is greater than the threshold.
+
+        Shape: ``X (rows, columns)``, raw -> ``(rows, features)``.
+        """
+        return self._mean_over_members(X, lambda mask: mask.gt_(threshold))
+
+    def _mean_over_members(self, X: NDArray[np.floating], of_mask: Callable[[Tensor], Tensor]) -> NDArray[np.float32]:
         out = np.empty((len(X), self.visible.shape[1]), dtype=np.float32)
         hide_layers, _ = self.stack.layers()
-        share = (self.visible.float() / self.visible.sum(dim=0).clamp(min=1))[:, :, None]
 
         def job(rows: slice) -> None:
             with torch.inference_mode():
                 mask = torch.sigmoid_(self.stack.hide.forward(hide_layers, self._standardised(X[rows])))
-                to_host(mask.mul_(share).sum(dim=0).t()[: rows.stop - rows.start], out[rows])
+                to_host(self._mean(of_mask(mask)).t()[: rows.stop - rows.start], out[rows])
 
         self._for_each_block(job, len(X))
-        return out
+        if self.kept is None:
+            return out
+        wide = np.zeros((len(X), self.kept.n_features), dtype=np.float32)
+        wide[:, self.kept.features] = out
+        return wide
 
-    def outputs(self, X: NDArray[np.floating], n_draws: int, *, softmax: bool) -> NDArray[np.float32]:
+    def _mean(self, values: Tensor) -> Tensor:
+        """Over the members that saw the feature, in place. Shape: ``(members, features, rows) -> (features, rows)``."""
+        share = self.visible.float() / self.visible.sum(dim=0).clamp(min=1)
+        return values.mul_(share[:, :, None]).sum(dim=0)
+
+    def outputs(
+        self, X: NDArray[np.floating], n_draws: int, *, softmax: bool, threshold: float | None = None
+    ) -> NDArray[np.float32]:
         """What Seek makes of the mixed rows, averaged over all Seeks and over the first ``n_draws`` rows of the pool.
 
-        The same rows of the pool serve every row asked for, so an answer depends on its row alone.
+        The same rows of the pool serve every row asked for, so an answer depends on its row alone. With a
+        ``threshold``, every member is shown the features whose mean mask is greater, whole, and nothing of the others:
+        what the selection is worth without the rest.
         Shape: ``X (rows, columns)``, raw -> ``(rows, outputs)``.
         """
         out = np.empty((len(X), self.stack.seek.sizes[-1]), dtype=np.float32)
@@ -92,7 +139,10 @@ class Ensemble:
         def job(rows: slice) -> None:
             with torch.inference_mode():
                 x = self._standardised(X[rows])
-                mask = self.stack.by_column(torch.sigmoid_(self.stack.hide.forward(hide_layers, x)))
+                mask = torch.sigmoid_(self.stack.hide.forward(hide_layers, x))
+                if threshold is not None:
+                    mask = (self._mean(mask) > threshold).float().expand(len(x), -1, -1)
+                mask = self.stack.by_column(mask)
                 total = torch.zeros((), device=x.device)
                 given_x = None if self.knockoffs is None else self.knockoffs.given(x[:1])
                 for row in self.pool[:n_draws, None, :, None]:
@@ -109,6 +159,7 @@ class Ensemble:
 
         Shape: ``X (rows, columns)``, raw -> ``(members, columns, rows and more)``.
         """
+        X = X if self.kept is None else X[:, self.kept.columns]
         x = torch.zeros(X.shape[1], len(X) + -len(X) % _FULL_ROWS, device=self.pool.device)
         x[:, : len(X)] = self.scaler.transform_on(x.device, X).t()
         return x.expand(len(self.visible), -1, -1)

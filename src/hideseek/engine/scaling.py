@@ -53,6 +53,10 @@ class Scaler:
         """The same with these scales, where they are numbers. Shape: ``(columns,)``."""
         return replace(self, scale=np.where(np.isnan(scale) | self.constant, self.scale, scale))
 
+    def of(self, columns: NDArray[np.intp]) -> Scaler:
+        """That of some of the columns."""
+        return Scaler(self.center[columns], self.scale[columns], self.constant[columns])
+
     def transform(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """Standardised rows in single precision; the subtraction is done in double.
 

@@ -7,12 +7,12 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import Any, Self
+from functools import partial
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
@@ -21,13 +21,16 @@ from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.recipe import PRICE_PER_FEATURE, Recipe
 from hideseek.engine.scaling import Scaler
 from hideseek.errors import HideSeekWarning, InputError, MaskWarning
-from hideseek.estimators._fitting import Part, Prepared, fit_stack
+from hideseek.estimators._fitting import Part, Prepared
 from hideseek.estimators._forgetting import fitted_or_forgotten
 from hideseek.estimators._many import Problem, check_one_stack, models_for
-from hideseek.estimators._parameters import RULES, RULES_WHEN_ANSWERING
+from hideseek.estimators._parameters import RULES, RULES_WHEN_ANSWERING, resolve_penalty
+from hideseek.estimators._searching import Candidate, at_position, fit_models, position_on
 from hideseek.estimators._state import parameters_from, restore_state, state_of
 from hideseek.explanation import Explanation
 from hideseek.frames import frame_library, row_labels
+from hideseek.search import PenaltyPath, Screening
+from hideseek.search.parts import Split, held_out_rows
 from hideseek.tabular import Table, TableEncoder, only_numbers
 from hideseek.validation import (
     check_mixed_table,
@@ -55,12 +58,15 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
     recipe_: Recipe
     penalty_: float
     history_: dict[str, NDArray[Any]]
+    path_: PenaltyPath
+    screening_: Screening
+    _candidates: list[Candidate]
 
     def __init__(
         self,
         preset: str = "balanced",
         *,
-        penalty: float | None = None,
+        penalty: float | str | None = None,
         n_members: int | None = None,
         kept_fraction: float | None = None,
         column_fraction: float | None = None,
@@ -73,6 +79,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         epochs: float | None = None,
         batch_size: int | str | None = None,
         learning_rate: float | None = None,
+        screening: bool | int | str | None = None,
         threshold: float = 0.5,
         prediction_draws: int = 16,
         validation_fraction: float = 0.0,
@@ -94,6 +101,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         self.epochs = epochs
         self.batch_size = batch_size
         self.learning_rate = learning_rate
+        self.screening = screening
         self.threshold = threshold
         self.prediction_draws = prediction_draws
         self.validation_fraction = validation_fraction
@@ -147,7 +155,9 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         """
         self._check_parameters()
         with fitted_or_forgotten(self):
-            fit_stack([self], [self._prepared(X, y, sample_weight)])
+            problem = self._prepared(X, y, sample_weight)
+            fit_models([self], [problem])
+            self._warn_of_odd_masks(problem.train.table)
         return self
 
     def fit_many(self, problems: Sequence[Problem]) -> list[Self]:
@@ -165,8 +175,52 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             model._check_parameters()
             prepared.append(model._prepared(X, y, None))
         check_one_stack(models, [problem.shape for problem in prepared])
-        fit_stack(models, prepared)
+        fit_models(models, prepared)
+        for model, problem in zip(models, prepared, strict=True):
+            model._warn_of_odd_masks(problem.train.table)
         return models
+
+    def at(
+        self,
+        *,
+        n_features: float | None = None,
+        loss_within: float | None = None,
+        score_within: float | None = None,
+        penalty: float | None = None,
+    ) -> Self:
+        """A sparser or a fuller answer from the path of a fit with ``penalty="auto"``, without fitting again.
+
+        Give one of the four. The model at the chosen penalty is the one that was fitted on all rows; at the others it
+        is the one that was judged.
+
+        Args:
+            n_features: The best prediction with at most this many features selected in a row, on average.
+            loss_within: The sparsest that loses at most this share of what the best one explains.
+            score_within: The sparsest whose AUROC, or R squared, is at most this far below the best one's.
+            penalty: The nearest penalty of the path.
+
+        Returns:
+            A fitted estimator that shares ``path_`` with this one.
+
+        Example:
+            >>> from hideseek import HideSeekClassifier
+            >>> from hideseek.datasets import make_syn
+            >>> data = make_syn("Syn3", n_samples=2000, random_state=0)
+            >>> model = HideSeekClassifier("fast", penalty="auto", random_state=0).fit(data.X, data.y)
+            >>> sparse = model.at(n_features=2)
+            >>> bool(sparse.path_.n_selected[sparse.path_.chosen] <= 2)
+            True
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "path_"):
+            raise InputError('at needs a path of penalties, and this model has none; fit it with penalty="auto"')
+        wishes = {
+            "n_features": n_features,
+            "loss_within": loss_within,
+            "score_within": score_within,
+            "penalty": penalty,
+        }
+        return cast(Self, at_position(self, position_on(self.path_, wishes)))
 
     def _rules(self) -> dict[str, Any]:
         return dict(RULES)
@@ -187,7 +241,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         target, n_outputs = self._encode_target(y)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         part, held_out = Part(matrix, target, weight), None
-        if self.validation_fraction > 0:
+        if self._holds_out_rows():
             kept, out = self._held_out(target, seed)
             part, held_out = part.rows(kept), part.rows(out)
         scaler, widths = Scaler.fit(part.table), None
@@ -204,15 +258,17 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         table = Table(check_mixed_table(self, X, reset=True))
         return table, check_target(self, y, len(table))
 
-    def _held_out(self, target: NDArray[Any], seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Rows to train on, and rows only to look at: a share of each class, where there are classes."""
-        rows = np.arange(len(target))
-        stratify = target if np.issubdtype(target.dtype, np.integer) and np.bincount(target).min() > 1 else None
-        try:
-            kept, out = train_test_split(rows, test_size=self.validation_fraction, random_state=seed, stratify=stratify)
-        except ValueError as error:
-            raise InputError(f"validation_fraction={self.validation_fraction}: {error}") from error
-        return kept, out
+    def _holds_out_rows(self) -> bool:
+        """Whether some rows are never learned from; those that judge penalties are, once one is chosen."""
+        return self.validation_fraction > 0 and resolve_penalty(self.get_params(deep=False)) != "auto"
+
+    def _held_out(self, target: NDArray[Any], seed: int) -> Split:
+        """Rows to train on, and rows only to look at."""
+        return held_out_rows(target, self.validation_fraction, seed)
+
+    def _judging_fraction(self) -> float:
+        """The share of the rows that judge penalties; 0: as many as it takes."""
+        return self.validation_fraction
 
     def _check_columns(self, problem: Prepared) -> None:
         """Raise an InputError where nothing can be learned, and warn of what will not be."""
@@ -238,12 +294,12 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         if (n_shown == 0).mean() >= _WORTH_A_WARNING:
             problem = "collapsed: no feature is shown in nearly every row"
             advice = f"try penalty={self.penalty_ / 10:.2g} or a longer fit, or ask whether X can predict y at all"
-        elif n_columns > 1 and (n_shown == n_columns).mean() >= _WORTH_A_WARNING:
+        elif self._ensemble.kept is None and n_columns > 1 and (n_shown == n_columns).mean() >= _WORTH_A_WARNING:
             problem = "saturated: every feature is shown in nearly every row"
             advice = f"try penalty={max(3 * self.penalty_, PRICE_PER_FEATURE * n_columns):.2g}"
         else:
             return
-        warnings.warn(f"the masks {problem}; penalty is {self.penalty_:.3g}: {advice}", MaskWarning, stacklevel=4)
+        warnings.warn(f"the masks {problem}; penalty is {self.penalty_:.3g}: {advice}", MaskWarning, stacklevel=3)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -303,6 +359,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             row_labels=row_labels(X),
             predictor=fitted._predicted,
             model=fitted,
+            agreement=partial(self._ensemble.agreement, threshold=self.threshold),
             frame_library=frame_library(X),
         )
 

@@ -64,6 +64,7 @@ class BlackBoxExplainer(BaseHideSeek):
         penalty: The paper's lambda_max. None keeps the price of showing one feature, penalty / number of features,
             at 0.3 / 11 of what there is to explain: the variance of the model's values, or the mean divergence of its
             probabilities from their mean. A model that is hardly ever sure is explained as well as one that always is.
+            "auto" chooses it on a path of penalties.
         n_members: Models whose masks and predictions are averaged.
         kept_fraction: Share of the members that answer: those with the smallest loss at the end of training.
         column_fraction: Share of the columns that each member sees.
@@ -76,6 +77,7 @@ class BlackBoxExplainer(BaseHideSeek):
         epochs: The same counted in passes over the rows; give one of the two.
         batch_size: Rows per step, drawn with replacement, or "full" for all of them.
         learning_rate: Adam's.
+        screening: Whether hopeless columns of a wide table are dropped first, as of ``HideSeekClassifier``.
         threshold: A feature is selected where its mask is greater.
         prediction_draws: Draws of the hidden features over which a prediction is averaged; 1 to 256.
         validation_fraction: Share of the rows held out, on which ``fidelity_`` is measured. 0: it is not, and the model
@@ -119,7 +121,7 @@ class BlackBoxExplainer(BaseHideSeek):
         preset: str = "balanced",
         *,
         task: str = "auto",
-        penalty: float | None = None,
+        penalty: float | str | None = None,
         n_members: int | None = None,
         kept_fraction: float | None = None,
         column_fraction: float | None = None,
@@ -132,6 +134,7 @@ class BlackBoxExplainer(BaseHideSeek):
         epochs: float | None = None,
         batch_size: int | str | None = None,
         learning_rate: float | None = None,
+        screening: bool | int | str | None = None,
         threshold: float = 0.5,
         prediction_draws: int = 16,
         validation_fraction: float = 0.1,
@@ -154,6 +157,7 @@ class BlackBoxExplainer(BaseHideSeek):
             epochs=epochs,
             batch_size=batch_size,
             learning_rate=learning_rate,
+            screening=screening,
             threshold=threshold,
             prediction_draws=prediction_draws,
             validation_fraction=validation_fraction,
@@ -235,6 +239,12 @@ class BlackBoxExplainer(BaseHideSeek):
         table, rows, _ = self._rows_
         self._rows_ = _Rows(table, rows[kept], rows[out])
         return kept, out
+
+    def _holds_out_rows(self) -> bool:
+        return self.validation_fraction > 0  # for fidelity, which no other rows may tell
+
+    def _judging_fraction(self) -> float:
+        return 0.0
 
     def _judge(self) -> None:
         """Measure fidelity on the rows held out, and let go of the table."""

@@ -22,5 +22,5 @@ def fitted_or_forgotten(model: object) -> Iterator[None]:
 
 
 def _forget(model: object) -> None:
-    for name in [name for name in vars(model) if name == "_ensemble" or name.endswith("_")]:
+    for name in [name for name in vars(model) if name in ("_ensemble", "_candidates") or name.endswith("_")]:
         delattr(model, name)

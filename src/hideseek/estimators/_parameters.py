@@ -18,7 +18,16 @@ from hideseek.errors import InputError
 from hideseek.tabular import is_grouping
 from hideseek.validation import Rule, choice, integer, number
 
-__all__ = ["RULES", "RULES_WHEN_ANSWERING", "resolve_recipe"]
+__all__ = ["RULES", "RULES_WHEN_ANSWERING", "resolve_penalty", "resolve_recipe", "resolve_screening"]
+
+_SEARCHED = ("best",)
+"""Presets that choose the penalty themselves where none is given."""
+
+_SCREENED = ("balanced", "best")
+"""Presets that screen the columns of a wide table."""
+
+_WIDE = 32
+"""Columns over which "auto" screens."""
 
 
 def _is_widths(value: Any) -> bool:
@@ -46,7 +55,7 @@ _positive = number("a number greater than 0", lambda value: value > 0)
 
 RULES: dict[str, Rule] = {
     "preset": choice(*PRESETS),
-    "penalty": number("a number of at least 0", lambda value: value >= 0).or_none(),
+    "penalty": (number("a number of at least 0", lambda value: value >= 0) | choice("auto")).or_none(),
     "n_members": integer(1).or_none(),
     "kept_fraction": _share.or_none(),
     "column_fraction": _share.or_none(),
@@ -59,6 +68,7 @@ RULES: dict[str, Rule] = {
     "epochs": _positive.or_none(),
     "batch_size": (integer(1) | choice("full")).or_none(),
     "learning_rate": _positive.or_none(),
+    "screening": (choice("auto") | Rule("True or False", lambda value: isinstance(value, bool)) | integer(1)).or_none(),
     "threshold": number("a number in [0, 1)", lambda value: 0 <= value < 1),
     "prediction_draws": integer(1, POOL_ROWS),
     "validation_fraction": number("a number in [0, 1)", lambda value: 0 <= value < 1),
@@ -87,3 +97,19 @@ def resolve_recipe(parameters: Mapping[str, Any], n_rows: int) -> Recipe:
         raise InputError("steps and epochs both say how long to train; give one of them")
     batches = n_rows / min(recipe.batch_size or n_rows, n_rows)
     return replace(recipe, steps=ceil(parameters["epochs"] * batches))
+
+
+def resolve_penalty(parameters: Mapping[str, Any]) -> Any:
+    """A number, "auto", or None for the paper's price."""
+    penalty = parameters["penalty"]
+    return "auto" if penalty is None and parameters["preset"] in _SEARCHED else penalty
+
+
+def resolve_screening(parameters: Mapping[str, Any], n_columns: int) -> int:
+    """How many columns screening may leave; 0: there is none."""
+    screening = parameters["screening"]
+    if screening is None:
+        screening = "auto" if parameters["preset"] in _SCREENED else False
+    if screening == "auto":
+        screening = n_columns > _WIDE
+    return (n_columns if screening else 0) if isinstance(screening, bool) else min(int(screening), n_columns)

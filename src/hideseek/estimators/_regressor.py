@@ -22,11 +22,15 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
     the target's variance that it explains in a row.
 
     Args:
-        preset: "balanced": an ensemble that does not fail on an unlucky seed. "fast": one model, in well under
-            half the time. "paper": the published method to the letter. A parameter below that is not None
-            overrides the preset's.
+        preset: "balanced": an ensemble that does not fail on an unlucky seed. "best": longer training, and a penalty
+            chosen on a path of eleven, for about fifty times the time. "fast": one model, in well under half the
+            time. "paper": the published method to the letter. A parameter below that is not None overrides the
+            preset's.
         penalty: The paper's lambda_max. None keeps the price of showing one feature, penalty / number of features,
-            at the paper's 0.3 / 11 whatever the width of the table. Larger: fewer features.
+            at the paper's 0.3 / 11 whatever the width of the table. Larger: fewer features. "auto"
+            trains an ensemble at each of eleven prices, judges them on rows held out, or in folds where the table is
+            short, and fits the one chosen on all rows; ``path_`` and ``at`` give the others. A feature has to be worth
+            1 % of all that can be explained.
         n_members: Models whose masks and predictions are averaged.
         kept_fraction: Share of the members that answer: those with the smallest loss at the end of training.
         column_fraction: Share of the features that each member sees.
@@ -42,9 +46,14 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
         epochs: The same counted in passes over the rows; give one of the two.
         batch_size: Rows per step, drawn with replacement, or "full" for all of them.
         learning_rate: Adam's.
+        screening: Whether to drop the columns of a wide table that go with the target neither alone, nor squared, nor
+            in a product of two, nor as a switch of one of these, before any network sees them: True, False, "auto"
+            for tables of more than 32 columns, or how many columns to leave at most. What a penalty means does not
+            change. None: "auto" in "balanced" and "best", else False.
         threshold: A feature is selected where its mask is greater.
         prediction_draws: Draws of the hidden features over which a prediction is averaged; 1 to 256.
-        validation_fraction: Share of the rows held out, whose loss ``history_`` then records.
+        validation_fraction: Share of the rows held out, whose loss ``history_`` then records. With ``penalty="auto"``
+            the share that judges the path; 0: a fifth, at most 5,000 rows, or folds under 1,000 rows.
         device: "auto" is the GPU where there is one.
         random_state: Same number, same answer.
         verbose: Show a progress bar, on a terminal.
@@ -55,6 +64,8 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
         encoder_: How the columns became numbers, or None where X was numbers alone.
         recipe_: Every training choice, the preset's and yours.
         penalty_: The penalty at the end of training.
+        path_: With ``penalty="auto"``, what each penalty costs and selects, a ``PenaltyPath``.
+        screening_: Where columns were screened, what speaks for each and which were kept, a ``Screening``.
         history_: Up to a hundred records: "step", "penalty"; and by member "loss", "prediction_loss", "mean_mask" and,
             with rows held out, "validation_loss".
 

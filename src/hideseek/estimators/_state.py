@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from hideseek.engine.device import resolve_device
-from hideseek.engine.ensemble import Ensemble
+from hideseek.engine.ensemble import Ensemble, Kept
 from hideseek.engine.groups import Groups
 from hideseek.engine.knockoffs import Knockoffs
 from hideseek.engine.networks import Mlp
@@ -18,6 +19,7 @@ from hideseek.engine.replacement import KNOCKOFFS
 from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Stack
 from hideseek.estimators._parameters import RULES
+from hideseek.estimators._search_state import restore_search, state_of_search, with_prefix
 from hideseek.persistence import Arrays, Description
 from hideseek.tabular import TableEncoder
 
@@ -28,51 +30,68 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
     """Everything that explaining and predicting need, and the record of the fit."""
     ensemble: Ensemble = model._ensemble
     arrays = {
-        "parameters": ensemble.stack.by_member().cpu().numpy(),
-        "visible": ensemble.visible.cpu().numpy(),
-        "pool": ensemble.pool.cpu().numpy(),
+        **_arrays_of(ensemble, model.history_),
         "center": ensemble.scaler.center,
         "scale": ensemble.scaler.scale,
         "constant": ensemble.scaler.constant,
-        **{f"history.{name}": values for name, values in model.history_.items()},
     }
-    if ensemble.knockoffs is not None:
-        arrays |= {f"knockoffs.{i}": tensor.cpu().numpy() for i, tensor in enumerate(ensemble.knockoffs.tensors)}
+    if ensemble.kept is not None:
+        arrays["kept"] = ensemble.kept.features
     names = getattr(model, "feature_names_in_", None)
+    searched_arrays, searched = state_of_search(model, _arrays_of)
     description = {
         "parameters": _parameters_of(model),
         "hide": list(ensemble.stack.hide.sizes),
         "seek": list(ensemble.stack.seek.sizes),
         "recipe": asdict(model.recipe_),
         "penalty": model.penalty_,
+        "n_features": model.n_features_in_,
         "feature_names": None if names is None else [str(name) for name in names],
         "target": model._target_state(),
         "encoder": None if model.encoder_ is None else model.encoder_.to_json(),
+        "search": searched,
     }
-    return arrays, description
+    return {**arrays, **searched_arrays}, description
+
+
+def _arrays_of(ensemble: Ensemble, history: Arrays) -> dict[str, NDArray[Any]]:
+    """What ensembles of one table do not share, and their history."""
+    knockoffs = () if ensemble.knockoffs is None else ensemble.knockoffs.tensors
+    return {
+        "parameters": ensemble.stack.by_member().cpu().numpy(),
+        "visible": ensemble.visible.cpu().numpy(),
+        "pool": ensemble.pool.cpu().numpy(),
+        **{f"history.{name}": values for name, values in history.items()},
+        **{f"knockoffs.{i}": tensor.cpu().numpy() for i, tensor in enumerate(knockoffs)},
+    }
 
 
 def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
     """Make an unfitted ``model`` what it was when ``state_of`` saw it."""
     device = resolve_device(model.device if RULES["device"].accepts(model.device) else "auto")
-    tensors = {name: torch.from_numpy(arrays[name]).to(device) for name in ("parameters", "visible", "pool")}
     hide, seek = Mlp(tuple(description["hide"])), Mlp(tuple(description["seek"]))
     encoder = description.get("encoder")  # files of numbers alone, and older ones, have none
     model.encoder_ = None if encoder is None else TableEncoder.from_json(encoder)
-    groups = None if model.encoder_ is None else Groups.from_widths(model.encoder_.widths, device)
-    stack = Stack.from_members(hide, seek, tensors["parameters"], groups)
+    model.n_features_in_ = description.get("n_features", description["hide"][0])
+    widths = (1,) * model.n_features_in_ if model.encoder_ is None else model.encoder_.widths
+    kept = Kept.of(arrays["kept"], widths) if "kept" in arrays else None
+    groups = Groups.from_widths(widths if kept is None else [widths[j] for j in kept.features], device)
     scaler = Scaler(arrays["center"], arrays["scale"], arrays["constant"])
     recipe = description["recipe"]
-    knockoffs = _knockoffs_from(arrays, recipe["replacement"], device)
-    model._ensemble = Ensemble(stack, tensors["visible"], tensors["pool"], scaler, knockoffs)
+
+    def ensemble_of(own: Arrays) -> Ensemble:
+        tensors = {name: torch.from_numpy(own[name]).to(device) for name in ("parameters", "visible", "pool")}
+        stack = Stack.from_members(hide, seek, tensors["parameters"], groups)
+        knockoffs = _knockoffs_from(own, recipe["replacement"], device)
+        return Ensemble(stack, tensors["visible"], tensors["pool"], scaler, knockoffs, kept)
+
+    model._ensemble, model.history_ = ensemble_of(arrays), with_prefix(arrays, "history.")
     model.recipe_ = Recipe(**{**recipe, "hidden_layers": tuple(recipe["hidden_layers"])})
     model.penalty_ = description["penalty"]
-    prefix = "history."
-    model.history_ = {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}
-    model.n_features_in_ = description["hide"][0] if model.encoder_ is None else len(model.encoder_.names)
     if description["feature_names"] is not None:
         model.feature_names_in_ = np.array(description["feature_names"], dtype=object)
     model._set_target_state(description["target"])
+    restore_search(model, arrays, description.get("search", {}), ensemble_of)
 
 
 def _knockoffs_from(arrays: Arrays, replacement: str, device: torch.device) -> Knockoffs | None:

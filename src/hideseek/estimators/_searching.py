@@ -1,0 +1,131 @@
+"""What comes before the final fit: columns are screened, and a penalty is chosen on a path of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hideseek.engine.device import resolve_device
+from hideseek.engine.ensemble import Ensemble
+from hideseek.engine.recipe import PRICE_PER_FEATURE, Recipe
+from hideseek.errors import InputError
+from hideseek.estimators._fitting import Prepared, fit_stack, history_of
+from hideseek.estimators._parameters import resolve_penalty, resolve_recipe, resolve_screening
+from hideseek.progress import training_progress
+from hideseek.search.candidates import PathProblem, train_path
+from hideseek.search.parts import judging_splits
+from hideseek.search.path import PRICES, PenaltyPath
+from hideseek.search.screening import Screening, residuals_of, screen
+
+if TYPE_CHECKING:
+    from hideseek.estimators._base import BaseHideSeek
+
+__all__ = ["Candidate", "at_position", "fit_models", "position_on"]
+
+_FEWEST_COLUMNS = 16
+"""Columns that screening leaves at least: the networks tell noise from a weak effect better than it does."""
+
+_LEARNED = ("path_", "screening_", "_candidates")
+"""What a search leaves with a model."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """The model at one penalty of a path."""
+
+    ensemble: Ensemble
+    history: dict[str, NDArray[Any]]
+
+
+def fit_models(models: Sequence[BaseHideSeek], problems: Sequence[Prepared]) -> None:
+    """Fit every model to its problem: as one stack, or one after the other where something is searched for before."""
+    for model in models:
+        for name in _LEARNED:
+            model.__dict__.pop(name, None)
+    parameters = [model.get_params(deep=False) for model in models]
+    penalties = [resolve_penalty(given) for given in parameters]
+    if "auto" not in penalties and not resolve_screening(parameters[0], problems[0].n_features):
+        fit_stack(models, problems, penalties)
+        return
+    for model, problem, penalty in zip(models, problems, penalties, strict=True):
+        _fit_searched(model, problem, penalty)
+
+
+def _fit_searched(model: BaseHideSeek, problem: Prepared, penalty: Any) -> None:
+    parameters = model.get_params(deep=False)
+    recipe = resolve_recipe(parameters, problem.shape[0])
+    most = resolve_screening(parameters, problem.n_features)
+    if most:
+        model.screening_ = _screened(problem, most)
+        problem = problem.of_features(np.flatnonzero(model.screening_.kept))
+    if penalty == "auto":
+        model.path_, candidates = _path(model, problem, recipe)
+        penalty = float(model.path_.penalty[model.path_.chosen])
+        fit_stack([model], [problem], [penalty])
+        candidates[model.path_.chosen] = Candidate(model._ensemble, model.history_)
+        model._candidates = candidates
+    else:
+        fit_stack([model], [problem], [penalty])
+
+
+def _screened(problem: Prepared, most: int) -> Screening:
+    part = problem.train
+    residuals = residuals_of(part.target, problem.n_outputs, part.relative_weight())
+    screening = screen(part.table, problem.scaler, residuals, fewest=min(most, _FEWEST_COLUMNS), most=most)
+    return screening if problem.widths is None else screening.by_feature(problem.widths)
+
+
+def _path(model: BaseHideSeek, problem: Prepared, recipe: Recipe) -> tuple[PenaltyPath, list[Candidate]]:
+    """Judge all prices. The rows that judge are learned from only once the price is chosen."""
+    path_problem = PathProblem(
+        problem.train,
+        judging_splits(problem.train.target, model._judging_fraction(), problem.seed),
+        problem.scaler,
+        problem.varies,
+        problem.widths,
+        recipe,
+        model._loss,
+        problem.n_outputs,
+        problem.seed,
+        resolve_device(model.device),
+        model.threshold,
+    )
+    n_given = problem.n_given(recipe.column_fraction)
+    prices = [price * model._price_per_feature / PRICE_PER_FEATURE for price in PRICES]
+    with training_progress(model.verbose, recipe.steps, prices[-1] * n_given) as on_progress:
+        path, trained = train_path(path_problem, prices, n_given, on_progress)
+    return path, [
+        Candidate(replace(one.ensemble, kept=problem.kept), history_of(one.history, penalty, n_given))
+        for one, penalty in zip(trained, path.penalty.tolist(), strict=True)
+    ]
+
+
+def position_on(path: PenaltyPath, wishes: dict[str, float | None]) -> int:
+    """The penalty of the path that meets the one wish that is not None."""
+    choices = {
+        "n_features": path.with_features,
+        "loss_within": path.within_loss,
+        "score_within": path.within_score,
+        "penalty": path.nearest,
+    }
+    given = {name: wish for name, wish in wishes.items() if wish is not None}
+    if len(given) != 1:
+        raise InputError(f"at takes one of {', '.join(choices)}; {len(given)} came")
+    ((name, wish),) = given.items()
+    if not (np.isfinite(wish) and (wish > 0 if name == "penalty" else wish >= 0)):
+        raise InputError(f"{name}={wish!r}: expected a finite number that is not negative (a penalty: not 0 either)")
+    return choices[name](wish)
+
+
+def at_position(model: BaseHideSeek, position: int) -> Any:
+    """The model at another penalty of its path; it shares the path with the first."""
+    other = copy(model)
+    other.path_ = replace(model.path_, chosen=position)
+    other.penalty_ = float(model.path_.penalty[position])
+    other._ensemble, other.history_ = model._candidates[position].ensemble, model._candidates[position].history
+    return other

@@ -1,0 +1,225 @@
+"""Second-order screening: which columns of a wide table could matter at all, before any network is trained.
+
+A column is worth keeping if the target goes with it, with its square, or with its product with another column; and if
+it changes how the target goes with one of these terms, as a switch does. Every term is a sum over rows that is about
+normal if the target does not depend on it, so that there is a level that chance rarely reaches, however many there are.
+What none of these terms shows, such as a product of three columns without a trace in one or two, is not found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from hideseek.engine.scaling import Scaler, row_blocks
+from hideseek.frames import FrameLibrary, make_frame
+from hideseek.search.terms import Term, modifier_scores, pair_scores, single_scores
+
+__all__ = ["REASONS", "Screening", "residuals_of", "screen"]
+
+_FALSE_ALARMS = 0.1
+"""Columns that may be kept by chance, in the mean, for each kind of term."""
+
+_FARTHEST = 5.0
+"""Standard deviations beyond which a value counts as that far: sums of products are then close to normal."""
+
+REASONS = ("alone", "squared", "product", "modifier", "constant")
+"""What can speak for a column, or against it."""
+
+_ROUNDS = 3
+_MOST_TERMS = 200
+
+
+@dataclass(frozen=True)
+class Screening:
+    """Which columns the networks were given, and why.
+
+    Attributes:
+        score: The largest score of a term with the column, as a multiple of what chance rarely reaches: columns over 1
+            are kept. Shape: ``(columns,)``.
+        kept: Shape: ``(columns,)``, bool.
+        reason: For each column "alone", "squared", "product" or "modifier": the term that the score is of; "constant":
+            there is none.
+        others: The other columns of that term; -1: none. Shape: ``(columns, 2)``.
+
+    Example:
+        >>> from hideseek import HideSeekClassifier
+        >>> from hideseek.datasets import make_syn
+        >>> data = make_syn("Syn1", n_samples=2000, n_features=50, random_state=0)
+        >>> model = HideSeekClassifier("fast", screening=True, random_state=0).fit(data.X, data.y)
+        >>> print(model.screening_.why(0))
+        x1 * x2
+    """
+
+    score: NDArray[np.float32]
+    kept: NDArray[np.bool_]
+    reason: NDArray[np.str_]
+    others: NDArray[np.int64]
+
+    def by_feature(self, widths: Sequence[int]) -> Screening:
+        """The same for features of so many columns each: a feature's best column speaks for it."""
+        feature = np.repeat(np.arange(len(widths)), widths)
+        starts = np.cumsum([0, *widths[:-1]])
+        best = np.array(
+            [start + np.argmax(self.score[start : start + n]) for start, n in zip(starts, widths, strict=True)]
+        )
+        others = np.where(self.others[best] >= 0, feature[self.others[best]], -1)
+        return Screening(self.score[best], np.logical_or.reduceat(self.kept, starts), self.reason[best], others)
+
+    def why(self, column: int, feature_names: Sequence[str] | None = None) -> str:
+        """The term that speaks most for the column, in words."""
+        names = [f"x{j + 1}" for j in range(len(self.kept))] if feature_names is None else list(feature_names)
+        own, reason = names[column], str(self.reason[column])
+        others = [names[j] for j in self.others[column] if j >= 0]
+        texts = {
+            "alone": own,
+            "squared": f"{own} squared",
+            "product": f"{own} * {' * '.join(others)}",
+            "modifier": f"changes {' * '.join(others)}",
+        }
+        return texts.get(reason, reason)
+
+    def to_frame(self, feature_names: Sequence[str] | None = None, library: FrameLibrary = "pandas") -> Any:
+        """One line per column: feature, score, kept, why."""
+        names = [f"x{j + 1}" for j in range(len(self.kept))] if feature_names is None else list(feature_names)
+        columns: dict[str, Any] = {
+            "feature": names,
+            "score": self.score,
+            "kept": self.kept,
+            "why": [self.why(j, names) for j in range(len(names))],
+        }
+        return make_frame(columns, library)
+
+    def __repr__(self) -> str:
+        return f"Screening: {int(self.kept.sum()):,} of {len(self.kept):,} columns kept"
+
+
+def residuals_of(target: NDArray[Any], n_outputs: int, weight: NDArray[np.float64] | None) -> NDArray[np.float32]:
+    """What a term is held against: the target without its mean, times the row's weight.
+
+    Values count by their rank, so that a few wild ones do not drown the others.
+    Shape: class numbers ``(rows,)`` int, class probabilities ``(rows, classes)`` or values ``(rows,)`` -> for more than
+    two classes one line for each, ``(classes, rows)``, else ``(1, rows)``.
+    """
+    if np.issubdtype(target.dtype, np.integer):
+        target = np.eye(n_outputs)[target]
+    lines = _normal_scores(target)[None] if target.ndim == 1 else target.T[1:] if target.shape[1] == 2 else target.T
+    share = np.full(lines.shape[1], 1 / lines.shape[1]) if weight is None else weight / weight.sum()
+    centred = lines - (lines @ share)[:, None]
+    weighted = centred * share * lines.shape[1]
+    return np.asarray(weighted - weighted.mean(axis=1, keepdims=True), dtype=np.float32)
+
+
+def _normal_scores(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Where the values would lie, by their ranks, if they were standard normal; equal ones lie together."""
+    _, position, counts = np.unique(values, return_inverse=True, return_counts=True)
+    share_below = (np.cumsum(counts) - counts / 2) / len(values)
+    return np.asarray(torch.special.ndtri(torch.from_numpy(share_below)).numpy()[position])
+
+
+def screen(
+    X: NDArray[np.floating],
+    scaler: Scaler,
+    residuals: NDArray[np.float32],
+    *,
+    fewest: int = 0,
+    most: int | None = None,
+) -> Screening:
+    """Score every column and keep those that chance does not explain.
+
+    Args:
+        X: Raw columns. Shape: ``(rows, columns)``.
+        scaler: What standardises them.
+        residuals: Of ``residuals_of``. Shape: ``(targets, rows)``.
+        fewest: Keep the best ones up to this many, whatever their score.
+        most: Keep the best ones up to this many and no more.
+    """
+    Z = torch.empty(X.shape[1], len(X))
+    for rows in row_blocks(*X.shape):  # a wide table is copied once, not several times
+        Z[:, rows] = torch.from_numpy(scaler.transform(X[rows])).t()
+    Z.clamp_(-_FARTHEST, _FARTHEST)
+    Z -= Z.mean(dim=1, keepdim=True)
+    spread = Z.std(dim=1, correction=0, keepdim=True)
+    varies = spread[:, 0] > 1e-6
+    Z /= spread.clamp(min=1e-6)
+    record = _Record(len(Z))
+    for residual in torch.from_numpy(residuals):
+        _score_columns(record, Z, residual, len(residuals))
+    order = torch.argsort(record.score, descending=True, stable=True)
+    n_kept = max(int((record.score > 1).sum()), min(fewest, int(varies.sum())))
+    kept = torch.zeros(len(Z), dtype=torch.bool)
+    kept[order[: n_kept if most is None else min(n_kept, most)]] = True
+    reason = np.where(varies.numpy(), np.array(REASONS)[record.reason.numpy()], "constant")
+    return Screening(record.score.numpy(), (kept & varies).numpy(), reason, record.others.numpy())
+
+
+class _Record:
+    """The best term of every column so far."""
+
+    def __init__(self, n_columns: int) -> None:
+        self.score = torch.zeros(n_columns)
+        self.reason = torch.zeros(n_columns, dtype=torch.int64)
+        self.others = torch.full((n_columns, 2), -1)
+
+    def add(self, score: Tensor, reason: str, others: Tensor | None = None) -> None:
+        """Take these scores where they are larger. Shape: ``score (columns,)``, ``others (columns, 1 or 2)``."""
+        better = score > self.score
+        self.score = torch.where(better, score, self.score)
+        self.reason[better] = REASONS.index(reason)
+        self.others[better] = -1
+        if others is not None:
+            self.others[better, : others.shape[1]] = others[better]
+
+
+def _score_columns(record: _Record, Z: Tensor, residual: Tensor, n_targets: int) -> None:
+    """The scores of one target, as multiples of what chance reaches with probability ``_FALSE_ALARMS``."""
+    n_columns = len(Z)
+    level_alone, level_pair = (
+        _level(n_targets * n_tests) for n_tests in (2 * n_columns, max(1, n_columns * (n_columns - 1) // 2))
+    )
+    found: dict[Term, float] = {}
+    for reason, scores in zip(("alone", "squared"), single_scores(Z, residual), strict=True):
+        relative = scores / level_alone
+        record.add(relative, reason)
+        for j in torch.nonzero(relative > 1)[:, 0].tolist():
+            found[Term((j,), squared=reason == "squared")] = float(relative[j])
+    if n_columns > 1:
+        pairs = pair_scores(Z, residual)
+        relative = pairs.score / level_pair
+        for i in range(relative.shape[1]):
+            record.add(relative[:, i], "product", pairs.partner[:, i : i + 1])
+        for j, i in torch.nonzero(relative > 1).tolist():
+            other = int(pairs.partner[j, i])
+            found[Term((min(j, other), max(j, other)))] = float(relative[j, i])
+    _add_modifiers(record, Z, residual, n_targets, found)
+
+
+def _add_modifiers(record: _Record, Z: Tensor, residual: Tensor, n_targets: int, found: dict[Term, float]) -> None:
+    """Columns that change how the target goes with a term: switches. What they make of it is a term again."""
+    tried: set[Term] = set()
+    for _ in range(_ROUNDS):
+        terms = sorted((term for term in found if term not in tried), key=lambda term: -found[term])[:_MOST_TERMS]
+        if not terms:
+            return
+        tried.update(terms)
+        values = torch.stack([term.values(Z) for term in terms])
+        scores = modifier_scores(Z, residual, values) / _level(n_targets * 2 * len(terms) * len(Z))
+        for i, term in enumerate(terms):
+            scores[i, list(term.columns)] = 0
+            others = torch.tensor(term.columns[:2]).expand(len(Z), -1)
+            new = torch.nonzero((scores[i] > 1) & (record.score <= 1))[:, 0].tolist()
+            record.add(scores[i], "modifier", others)
+            if not term.squared and len(term.columns) == 1:
+                found.update({Term((*term.columns, k)): float(scores[i, k]) for k in new})
+
+
+def _level(n_tests: int) -> float:
+    """What the largest of so many independent standard normal scores, in size, reaches with small probability."""
+    return -NormalDist().inv_cdf(_FALSE_ALARMS / (2 * n_tests))

@@ -1,0 +1,227 @@
+import numpy as np
+import pytest
+
+import hideseek
+from hideseek import HideSeekClassifier, HideSeekRegressor, InputError
+from hideseek.datasets import make_syn
+from hideseek.metrics import selection_scores
+from hideseek.search.path import PRICES
+
+QUICK = {"preset": "fast", "steps": 60, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def wide():
+    """The switch of the other tests among noise: columns 3, 7 and 11 decide."""
+    X = np.random.default_rng(0).normal(size=(2000, 40))
+    return X, (np.where(X[:, 11] > 0, X[:, 3], X[:, 7]) > 0).astype(int)
+
+
+@pytest.fixture(scope="module")
+def searched(wide):
+    return HideSeekClassifier(**QUICK, penalty="auto", screening=True, validation_fraction=0.3).fit(*wide)
+
+
+# -- penalty="auto" -----------------------------------------------------------------------------------------------
+
+
+def test_the_chosen_penalty_needs_no_truth(switch):
+    X, y = switch
+    model = HideSeekClassifier("fast", penalty="auto", random_state=0).fit(X, y)
+    relevant = np.column_stack((X[:, 2] <= 0, X[:, 2] > 0, np.ones(len(X)), np.zeros(len(X)))).astype(bool)
+    assert selection_scores(model.select(X), relevant[:, [1, 0, 2, 3]]).f1 > 85
+    path = model.path_
+    np.testing.assert_allclose(path.penalty, np.array(PRICES) * 4)
+    assert model.penalty_ == path.penalty[path.chosen]
+    assert path.loss[path.chosen] < path.null_loss
+    assert path.n_selected[0] > path.n_selected[-1]
+    assert "<- chosen" in repr(path)
+    assert path.to_frame().columns.tolist()[:2] == ["penalty", "loss"]
+
+
+def test_the_chosen_model_is_the_plain_fit_with_its_penalty(switch):
+    X, y = switch
+    model = HideSeekClassifier(**QUICK, penalty="auto").fit(X, y)
+    plain = HideSeekClassifier(**QUICK, penalty=model.penalty_).fit(X, y)
+    np.testing.assert_array_equal(model.explain(X).importance, plain.explain(X).importance)
+    assert not hasattr(plain, "path_")
+
+
+def test_other_penalties_of_the_path_answer_without_a_fit(searched, wide):
+    X, _ = wide
+    sparse = searched.at(penalty=searched.path_.penalty[-1])
+    full = searched.at(penalty=searched.path_.penalty[0])
+    assert sparse.select(X).sum() < full.select(X).sum()
+    assert sparse.penalty_ == searched.path_.penalty[-1]
+    assert sparse.path_.chosen == 10
+    back = sparse.at(penalty=searched.penalty_)
+    np.testing.assert_array_equal(back.explain(X).importance, searched.explain(X).importance)
+    few = searched.at(n_features=searched.path_.n_selected.min())
+    assert few.path_.n_selected[few.path_.chosen] == searched.path_.n_selected.min()
+    assert len(sparse.history_["step"]) == 60
+
+
+def test_at_takes_one_wish_and_needs_a_path(searched, model):
+    with pytest.raises(InputError, match=r"one of n_features.*; 0 came"):
+        searched.at()
+    with pytest.raises(InputError, match="2 came"):
+        searched.at(penalty=1, n_features=2)
+    with pytest.raises(InputError, match=r"loss_within=-1.*not negative"):
+        searched.at(loss_within=-1)
+    with pytest.raises(InputError, match='penalty="auto"'):
+        model.at(n_features=2)
+
+
+def test_a_short_table_is_judged_in_folds(switch):
+    X, y = switch
+    model = HideSeekClassifier(**QUICK | {"steps": 20}, penalty="auto", n_members=2).fit(X[:300], y[:300])
+    other = model.at(penalty=model.path_.penalty[model.path_.chosen - 1])
+    assert len(other._ensemble.visible) == 10, "two members of each of five folds"
+    assert len(model._ensemble.visible) == 2
+
+
+def test_regression_has_a_path_too(switch):
+    X, _ = switch
+    y = 100 + 5 * np.where(X[:, 2] > 0, X[:, 0], X[:, 1])
+    model = HideSeekRegressor(**QUICK, penalty="auto").fit(X, y, sample_weight=np.arange(2000) % 3)
+    assert model.path_.score_name == "r2"
+    assert model.path_.null_loss == pytest.approx(1, abs=0.3), "the unit of y has no say"
+    assert model.path_.score.max() > 0
+
+
+def test_knockoffs_and_parts_of_the_columns_have_a_path_too(switch):
+    X, y = switch
+    model = HideSeekClassifier(
+        **QUICK, penalty="auto", replacement="gaussian_knockoff", n_members=2, column_fraction=0.75
+    )
+    path = model.fit(X[:1000], y[:1000]).path_
+    np.testing.assert_allclose(path.penalty, np.array(PRICES) * 3, err_msg="of four columns a member is given three")
+    assert model.at(penalty=path.penalty[0]).predict_proba(X[:10]).shape == (10, 2)
+
+
+def test_a_new_fit_forgets_the_path(searched, switch):
+    X, y = switch
+    model = HideSeekClassifier(**QUICK, penalty="auto", validation_fraction=0.3).fit(X, y)
+    model.set_params(penalty=0.1).fit(X, y)
+    assert not hasattr(model, "path_")
+    assert not hasattr(model, "_candidates")
+
+
+def test_many_problems_may_be_searched(switch):
+    X, y = switch
+    first, second = HideSeekClassifier(**QUICK).fit_many([(X, y, 0, {"penalty": "auto"}), (X, y, 1, {"penalty": 0.1})])
+    alone = HideSeekClassifier(**QUICK, penalty="auto").fit(X, y)
+    np.testing.assert_allclose(first.explain(X).importance, alone.explain(X).importance, atol=1e-5)
+    assert second.penalty_ == 0.1
+
+
+# -- screening ----------------------------------------------------------------------------------------------------
+
+
+def test_dropped_columns_are_never_shown_and_the_price_stays(searched, wide):
+    X, _ = wide
+    screening = searched.screening_
+    assert screening.kept[[3, 7, 11]].all()
+    assert screening.kept.sum() == 16, "no fewer are left to the networks"
+    explanation = searched.explain(X)
+    assert (explanation.importance[:, ~screening.kept] == 0).all()
+    assert explanation.importance[:, screening.kept].any()
+    np.testing.assert_allclose(searched.path_.penalty, np.array(PRICES) * 40, err_msg="of all columns that were given")
+    plain = HideSeekClassifier(**QUICK, screening=True).fit(*wide)
+    assert plain.penalty_ == pytest.approx(0.3 / 11 * 40)
+
+
+def test_answers_do_not_depend_on_dropped_columns(searched, wide):
+    X, _ = wide
+    other = X.copy()
+    other[:, ~searched.screening_.kept] = 7.0
+    np.testing.assert_array_equal(searched.predict_proba(other), searched.predict_proba(X))
+    np.testing.assert_array_equal(searched.explain(other).importance, searched.explain(X).importance)
+
+
+@pytest.mark.parametrize(
+    ("preset", "screening", "n_columns", "screened"),
+    [
+        ("fast", None, 40, False),
+        ("paper", None, 40, False),
+        ("balanced", None, 40, True),
+        ("balanced", None, 20, False),
+        ("fast", "auto", 40, True),
+        ("fast", "auto", 20, False),
+        ("fast", True, 20, True),
+        ("balanced", False, 40, False),
+    ],
+)
+def test_who_screens(wide, preset, screening, n_columns, screened):
+    X, y = wide
+    model = HideSeekClassifier(preset, steps=2, screening=screening, random_state=0).fit(X[:500, :n_columns], y[:500])
+    assert hasattr(model, "screening_") == screened
+
+
+def test_a_number_is_the_most_columns_that_are_left(wide):
+    model = HideSeekClassifier(**QUICK, screening=5).fit(*wide)
+    assert model.screening_.kept.sum() == 5
+    assert len(model.screening_.to_frame()) == 40
+
+
+def test_bad_values_are_named(wide):
+    with pytest.raises(InputError, match=r"screening=0: expected 'auto' or True or False or a whole number"):
+        HideSeekClassifier(**QUICK, screening=0).fit(*wide)
+    with pytest.raises(InputError, match=r"penalty='aut': expected .*did you mean 'auto'"):
+        HideSeekClassifier(**QUICK, penalty="aut").fit(*wide)
+
+
+def test_columns_far_more_than_rows(wide):
+    X = np.random.default_rng(0).normal(size=(300, 2000))
+    y = (X[:, 5] + X[:, 6] > 0).astype(int)
+    model = HideSeekClassifier(preset="balanced", steps=30, random_state=0).fit(X, y)
+    assert model.screening_.kept[[5, 6]].all()
+
+
+# -- on disk ------------------------------------------------------------------------------------------------------
+
+
+def test_path_and_screening_survive_a_file(searched, wide, tmp_path):
+    X, _ = wide
+    for model in (searched, searched.at(penalty=searched.path_.penalty[0])):
+        model.save(tmp_path / "model.safetensors")
+        again = hideseek.load(tmp_path / "model.safetensors")
+        np.testing.assert_array_equal(again.explain(X).importance, model.explain(X).importance)
+        assert again.penalty_ == model.penalty_
+        assert again.path_.chosen == model.path_.chosen
+        for name, column in model.path_.columns().items():
+            np.testing.assert_array_equal(again.path_.columns()[name], column)
+        for penalty in model.path_.penalty:
+            one, other = again.at(penalty=penalty), model.at(penalty=penalty)
+            np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+            np.testing.assert_array_equal(one.history_["loss"], other.history_["loss"])
+        for j in (0, 3, 39):
+            assert again.screening_.why(j) == model.screening_.why(j)
+        np.testing.assert_array_equal(again.screening_.score, model.screening_.score)
+
+
+# -- how sure the selection is ------------------------------------------------------------------------------------
+
+
+def test_selection_probability_is_the_share_of_members(switch, tmp_path):
+    X, y = switch
+    model = HideSeekClassifier(**QUICK, n_members=4).fit(X, y)
+    explanation = model.explain(X)
+    probability = explanation.selection_probability
+    assert probability.shape == X.shape
+    assert set(np.unique(probability)) <= {0, 0.25, 0.5, 0.75, 1}
+    assert 0 < probability.mean() < 1
+    part = model.explain(X)[5:9, [2, 0]]
+    np.testing.assert_array_equal(part.selection_probability, probability[5:9][:, [2, 0]])
+    np.testing.assert_array_equal(explanation[5:9, [2, 0]].selection_probability, part.selection_probability)
+    np.testing.assert_array_equal(part[1, "x1"].selection_probability, probability[6:7, :1])
+    part.save(tmp_path / "explanation.npz")
+    again = hideseek.Explanation.load(tmp_path / "explanation.npz")
+    np.testing.assert_array_equal(again.selection_probability, part.selection_probability)
+    assert hideseek.Explanation([[1.0]], [[True]]).selection_probability is None
+
+
+def test_a_hundred_columns_are_no_trouble():
+    data = make_syn("Syn2", n_samples=5000, n_features=100, random_state=100)
+    model = HideSeekClassifier(steps=300, n_members=3, random_state=0).fit(data.X, data.y)
+    assert selection_scores(model.select(data.X), data.relevant).f1 > 90
