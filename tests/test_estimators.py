@@ -109,7 +109,7 @@ def test_the_mean_of_the_mask_runs_over_all_columns_a_member_is_given(switch, mo
     prices = []
     train = teams.train
     monkeypatch.setattr(
-        groups,
+        teams,
         "train",
         lambda recipe, data, members, **how: prices.append(members.price) or train(recipe, data, members, **how),
     )
@@ -433,7 +433,7 @@ def test_an_interrupt_leaves_it_unfitted_and_says_so(switch, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(groups, "train", interrupted)
+    monkeypatch.setattr(teams, "train", interrupted)
     with pytest.raises(KeyboardInterrupt, match="this HideSeekClassifier is not fitted"):
         model.fit(X, y)
     with pytest.raises(NotFittedError):

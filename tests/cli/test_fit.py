@@ -167,7 +167,6 @@ def test_an_interrupt_leaves_no_file(fit, data, tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
 
 
-@pytest.mark.xfail(reason="estimators do not choose the penalty themselves yet", strict=False)
 def test_the_penalty_can_be_chosen_automatically(fit, data):
     code, _, _ = fit(data, "--target", "label", "--penalty", "auto")
     assert code == 0

@@ -6,7 +6,7 @@ import torch
 
 from hideseek.engine import ensemble as ensemble_module
 from hideseek.engine.draws import member_seeds
-from hideseek.engine.ensemble import POOL_ROWS, Ensemble, draw_pool
+from hideseek.engine.ensemble import POOL_ROWS, Ensemble, Kept, draw_pool
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Data, Members
@@ -83,12 +83,17 @@ def test_columns_that_the_members_do_not_know_are_passed_over(ensemble, raw):
     columns = np.array([1, 2, 4, 5, 7])
     wide = np.random.default_rng(1).normal(size=(100, 8))
     wide[:, columns] = raw[:100]
-    knowing_some = replace(ensemble, columns=columns)
+    knowing_some = replace(ensemble, kept=Kept.of(columns, [1] * 8))
     np.testing.assert_array_equal(knowing_some.masks(wide)[:, columns], ensemble.masks(raw[:100]))
     assert (knowing_some.masks(wide)[:, [0, 3, 6]] == 0).all()
     np.testing.assert_array_equal(
         knowing_some.outputs(wide, 2, softmax=True), ensemble.outputs(raw[:100], 2, softmax=True)
     )
+
+
+def test_what_is_kept_of_features_of_several_columns():
+    kept = Kept.of(np.array([0, 2]), [2, 1, 3])
+    assert (kept.columns.tolist(), kept.n_features) == ([0, 1, 3, 4, 5], 3)
 
 
 def test_an_answer_depends_on_its_row_alone(ensemble, raw):

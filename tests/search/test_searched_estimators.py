@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 import hideseek
@@ -225,3 +226,25 @@ def test_a_hundred_columns_are_no_trouble():
     data = make_syn("Syn2", n_samples=5000, n_features=100, random_state=100)
     model = HideSeekClassifier(steps=300, n_members=3, random_state=0).fit(data.X, data.y)
     assert selection_scores(model.select(data.X), data.relevant).f1 > 90
+
+
+def test_a_mixed_table_is_screened_by_feature_and_searched(tmp_path):
+    rng = np.random.default_rng(0)
+    columns = {f"noise{j}": rng.normal(size=800) for j in range(20)}
+    X = pd.DataFrame({**columns, "town": rng.choice(["Oslo", "Paris", "Rome"], 800)})
+    y = np.where(X["town"] == "Rome", X["noise3"] > 0, X["noise4"] > 0)
+    model = HideSeekClassifier("fast", screening=5, penalty="auto", steps=20, random_state=0).fit(X, y)
+    kept = {X.columns[j] for j in np.flatnonzero(model.screening_.kept)}
+    assert {"noise3", "noise4", "town"} <= kept
+    assert len(model.screening_.kept) == 21
+    explanation = model.explain(X)
+    dropped = ~model.screening_.kept
+    assert (explanation.importance[:, dropped] == 0).all()
+    assert (explanation.importance[:, ~dropped] > 0).any(axis=0).all()
+    assert model._ensemble.stack.hide.sizes[-1] == len(kept)
+    model.save(tmp_path / "model.safetensors")
+    loaded = hideseek.load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(loaded.explain(X).importance, explanation.importance)
+    np.testing.assert_array_equal(
+        loaded.at(n_features=2).explain(X).importance, model.at(n_features=2).explain(X).importance
+    )
