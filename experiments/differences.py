@@ -1,7 +1,7 @@
 """Why some figures differ from the paper's, as experiments/README.md tells: `python -m experiments.differences`.
 
 L2X by the number of updates; REAL-X with its selection thresholded and drawn; deep knockoffs trained towards another
-correlation with their columns. Minutes on a GPU.
+correlation with their columns; Hide&Seek's switch on correlated columns by the penalty. Minutes on a GPU.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.synthetic import K, activation
+from experiments.synthetic import SWITCH, K, activation
 from hideseek import HideSeekClassifier
 from hideseek.baselines import L2X, RealX
 from hideseek.datasets import Dataset, make_syn
@@ -68,8 +68,27 @@ def knockoffs(seeds: int) -> None:
             show(f"{name}, knockoffs towards {kind.target_correlation}", runs)
 
 
+def correlated(seeds: int) -> None:
+    for rho in (0.8, 0.9):
+        for penalty in (0.1, 0.15, 0.2, 0.3):
+            found = []
+            for name in ("Syn4", "Syn5", "Syn6"):
+                problems = [
+                    (data.X, data.y, s, {}) for s in range(seeds) for data in [make_syn(name, rho=rho, random_state=s)]
+                ]
+                models = HideSeekClassifier("paper", penalty=penalty).fit_many(problems)
+                found += [
+                    model.select(make_syn(name, rho=rho, random_state=s + 1).X)[:, SWITCH]
+                    for s, model in enumerate(models)
+                ]
+            print(
+                f"rho {rho}, lambda {penalty:<5}  switch accuracy {100 * np.mean(found):5.1f}  ({seeds} seeds)",
+                flush=True,
+            )
+
+
 def main() -> None:
-    trials = {"l2x": (l2x, 20), "realx": (realx, 6), "knockoffs": (knockoffs, 2)}
+    trials = {"l2x": (l2x, 20), "realx": (realx, 6), "knockoffs": (knockoffs, 2), "correlated": (correlated, 1)}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("trials", nargs="*", default=list(trials), help=", ".join(trials))
     parser.add_argument("--seeds", type=int, help="instead of each trial's own number")

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from experiments.experiment import Experiment
+from experiments.experiment import Experiment, published_lines
 from experiments.figures import boxplots
 from hideseek.benchmark import Config, Results
+from hideseek.benchmark._layout import Table
 from hideseek.datasets import Dataset
 from hideseek.metrics import selection_scores
 
@@ -129,6 +130,20 @@ def corrected(model: Any, test: Dataset, explanation: Any) -> Mapping[str, Any]:
     return {"tpr_switch_corrected": selection_scores(selected, relevant).tpr}
 
 
+def times(results: Results) -> Mapping[str, Table]:
+    """What each method took for all its runs, beside what the paper's seconds for one run come to."""
+    published = {line["method"]: float(line["seconds"]) for line in published_lines("run_times.csv")}
+    lines = []
+    for label in dict.fromkeys(record["method"] for record in results):
+        own = [r for r in results if r["method"] == label and r["status"] == "finished" and r["seconds"]]
+        if own:
+            ours, theirs = sum(record["seconds"] for record in own), published.get(LABELS[label])
+            line = {"method": label, "runs": len(own), "on": ", ".join(sorted({r["device"] for r in own}))}
+            beside = {"published": None if theirs is None else theirs * len(own), "ours": ours}
+            lines.append({**line, **beside, "ratio": None if theirs is None else theirs * len(own) / ours})
+    return {"seconds": Table(["method", "runs", "on", "published", "ours", "ratio"], lines)}
+
+
 def figures(results: Results, path: Path) -> list[Path]:
     return [boxplots(results, ["tpr", "fdr", "f1"], path.with_name(f"{path.name}_boxplots.png"))]
 
@@ -140,4 +155,5 @@ EXPERIMENT = Experiment(
     labels=LABELS,
     figures=figures,
     keep=corrected,
+    tables=times,
 )

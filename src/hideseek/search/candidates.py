@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,9 @@ from hideseek.search.parts import Part, Split, as_tables
 from hideseek.search.path import Floats, PenaltyPath, judged_path
 
 __all__ = ["Candidate", "PathProblem", "train_path"]
+
+_MOST_MEMBERS = 3
+"""Members at each price: the same seeds at all prices make small differences visible with few of them."""
 
 _DRAWS = 8
 _LEAST_PROBABILITY = 1e-7
@@ -83,15 +86,18 @@ def train_path(
     Returns:
         The path, and the ensembles in its order. In folds, the members of all folds answer together.
     """
+    recipe = problem.recipe
+    if recipe.column_fraction == 1:
+        recipe = replace(recipe, n_members=min(_MOST_MEMBERS, recipe.n_members), kept_fraction=1.0)
     tables = as_tables([problem.part.rows(kept).standardised(problem.scaler) for kept, _ in problem.splits])
     knockoffs = fit_knockoffs(
-        problem.recipe.replacement,
+        recipe.replacement,
         tables.X.transpose(1, 2).to(problem.device),
         [problem.seed] * len(problem.splits),
     )
     n_tables = len(problem.splits)
     trained = train_teams(
-        problem.recipe,
+        recipe,
         tables,
         [Team(problem.seed, price, i, problem.varies) for price in prices for i in range(n_tables)],
         loss=problem.loss,
