@@ -107,7 +107,7 @@ def assert_same_answer(page, model):
     """What the page shows is what Python says to the values it shows."""
     values, masks, outputs = page.evaluate(
         """() => [
-            [0, 1, 2, 3, 4].map((j) => [...document.querySelectorAll(`[aria-labelledby=feature-${j}]`)].at(-1).value),
+            [0, 1, 2, 3, 4].map((j) => [...document.querySelectorAll(`[aria-labelledby=field-${j}]`)].at(-1).value),
             [1, 2, 3, 4, 5].map((j) => document.querySelector(`meter[aria-label="Mask of x${j}"]`).value),
             [...document.querySelectorAll("#what-if-outputs data")].map((output) => output.value),
         ].map((part) => part.map(Number))"""

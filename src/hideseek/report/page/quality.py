@@ -12,10 +12,16 @@ from sklearn.metrics import accuracy_score, r2_score, root_mean_squared_error
 
 from hideseek.errors import InputError
 from hideseek.explanation import Explanation
-from hideseek.metrics import auroc
+from hideseek.metrics import Fidelity, auroc
 from hideseek.validation import some
 
 __all__ = ["check_actual", "quality_of"]
+
+_IMITATION = {
+    "seek": "Fidelity of the imitation's answers to the model's",
+    "selected": "Fidelity of the model's answers when only selected features are real",
+    "random": "The same with as many random features",
+}
 
 
 def check_actual(explanation: Explanation, model: Any, y: ArrayLike | None) -> NDArray[Any] | None:
@@ -38,7 +44,7 @@ def _classes(model: Any, otherwise: NDArray[Any]) -> NDArray[Any]:
 def quality_of(
     explanation: Explanation, model: Any, actual: NDArray[Any] | None, given: Mapping[str, float | str] | None
 ) -> dict[str, str]:
-    """Names and figures: those given, those of the rows whose labels are known, and the fit's own held-out loss."""
+    """Names and figures: those given, those of the rows whose labels are known, and the fit's own on held-out rows."""
     figures = {str(name): _written(value) for name, value in (given or {}).items()}
     if actual is not None and explanation.prediction is not None:
         measured = _of_values if explanation.probability is None else _of_classes
@@ -47,6 +53,17 @@ def quality_of(
     history = getattr(model, "history_", {})
     if "validation_loss" in history:
         figures["Loss on rows held out of the fit, mean over members"] = _written(history["validation_loss"][-1].mean())
+    return {**figures, **_of_imitation(getattr(model, "fidelity_", None) or {})}
+
+
+def _of_imitation(fidelity: Mapping[str, Fidelity]) -> dict[str, str]:
+    """How near answers come to those of the black box, on rows held out of the fit."""
+    figures = {}
+    for name, part in fidelity.items():
+        parts = [f"R² {_written(part.r2)}"]
+        if not np.isnan(part.agreement):
+            parts = [f"agreement {part.agreement:.1f} %", f"KL {_written(part.kl)}", *parts]
+        figures[_IMITATION.get(name, name)] = ", ".join(parts)
     return figures
 
 
