@@ -75,11 +75,11 @@ function withMissing(control, field, change) {
   return { elements: [...control.elements, label], show, forget: () => (last = field.middle) };
 }
 
-/** A value as the sentences say it. */
-function saidValue({ control, options }, value) {
+/** A value as the sentences say it: text of a group is not between quotation marks. */
+function saidValue({ control, options }, value, isGroup) {
   if (Number.isNaN(value)) return "missing";
   const option = options.find((each) => each.value === value);
-  if (option) return option.said;
+  if (option) return isGroup ? option.label : option.said;
   if (!control.startsWith("date")) return short(value);
   const text = new Date(Math.round((value * DAY) / 1000) * 1000).toISOString();
   return control === "date" ? text.slice(0, 10) : text.slice(0, 19).replace("T", " ");

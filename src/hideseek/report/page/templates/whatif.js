@@ -137,8 +137,9 @@ class WhatIf {
 
   said(j) {
     const { name, columns } = this.model.encoder.features[j];
-    const values = columns.map((k) => saidValue(this.fields[k], this.values[k]));
-    return `${name} = ${values.length > 1 ? `(${values.join(", ")})` : values[0]}`;
+    const isGroup = columns.length > 1;
+    const values = columns.map((k) => saidValue(this.fields[k], this.values[k], isGroup)).join(", ");
+    return `${name} = ${isGroup ? `(${values})` : values}`;
   }
 }
 
