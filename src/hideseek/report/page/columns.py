@@ -11,8 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hideseek.cells import short
 from hideseek.errors import InputError
-from hideseek.explanation import Explanation, _short
+from hideseek.explanation import Explanation
 from hideseek.tabular import Column as Cells
 from hideseek.tabular import Table, TableEncoder
 from hideseek.tabular._codes import Code, NumberCode, as_levels, sorted_levels
@@ -69,7 +70,7 @@ class Column:
         if self.kind == "date":
             moment = datetime(1970, 1, 1) + timedelta(days=number)
             return moment.date().isoformat() if self.is_whole else moment.isoformat(" ", "minutes")
-        return self.categories[number] if number in self.categories else _short(number)
+        return self.categories[number] if number in self.categories else short(number)
 
 
 def columns_of(explanation: Explanation, categories: Categories | None, encoder: TableEncoder | None) -> list[Column]:
