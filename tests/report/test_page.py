@@ -324,14 +324,15 @@ def test_features_that_screening_left_out_are_not_in_the_page(models, table, tmp
 
 def test_an_imitation_says_that_it_is_one(models, table, tmp_path):
     explainer = BlackBoxExplainer(models["binary"], "fast", steps=30, random_state=0).fit(table[0])
-    explainer.explain(table[0][:50]).report(tmp_path / "page.html")
+    explainer.explain(table[0][:50]).report(tmp_path / "page.html", y=table[1][:50] > 0)
     page = Page(tmp_path / "page.html")
     assert (
         "The imitation of the model (HideSeekClassifier), not that model itself, is in this page"
         in page.text["what-if"]
     )
     agreement = explainer.fidelity_["seek"].agreement
-    assert f"Fidelity of the imitation's answers to the model's agreement {agreement:.1f} %, KL" in page.text[""]
+    assert f"Agreement KL R² the imitation's answers {agreement:.1f} %" in page.text[""]
+    assert "Accuracy of the imitation on the 50 rows explained" in page.text[""]
     assert "model HideSeekClassifier" in page.text["origin"]
     assert "explained by imitation" in page.text["origin"]
 

@@ -13,6 +13,7 @@ from hideseek.report.page.content import Content
 from hideseek.report.page.markup import Markup, element, table
 from hideseek.report.page.model import kept_features
 from hideseek.report.page.origin import name_of, parameters_of, versions
+from hideseek.report.page.quality import fidelity_of
 
 __all__ = ["SECTIONS"]
 
@@ -45,11 +46,17 @@ def findings(content: Content) -> Markup:
 
 
 def quality(content: Content) -> Markup:
-    """How well the model predicts."""
-    if not content.quality:
+    """How well the model predicts, and an imitation imitates."""
+    if content.quality:
+        figures = _pairs("Quality of the predictions", "Figure", content.quality)
+    else:
         text = "Not known: pass the labels of these rows (y=...) or figures of your own (quality={...}) to the report."
-        return element("p", text, class_="quiet")
-    return _pairs("Quality of the predictions", "Figure", content.quality)
+        figures = element("p", text, class_="quiet")
+    compared = fidelity_of(content.model)
+    if not compared:
+        return figures
+    head = ["Beside the model's answers", "#Agreement", "#KL", "#R²"]
+    return Markup(figures + element("h3", "Fidelity on rows held out of the fit") + table("Fidelity", head, compared))
 
 
 def data(content: Content) -> Markup:
@@ -132,18 +139,17 @@ def _named(explainer: BlackBoxExplainer) -> str:
 def method(content: Content) -> Markup:
     """Where the importances come from."""
     if isinstance(content.model, BaseHideSeek):
-        imitated = isinstance(content.model, BlackBoxExplainer)
         text = (
-            f"A model{_named(content.model)} is explained by imitation: what is learned below are its answers, and no "
-            "true label; how far to believe that, the fidelity above says. "
-            if imitated
-            else ""
-        ) + (
             "Hide, a small network, looks at a row and decides how much of each feature to show: the mask. What is "
             "hidden is replaced by draws, for example from the feature's own column. Seek, another network, predicts "
             "from what is left. Showing a feature has a price, so that only what the prediction needs is shown. Masks "
             "say what the model needed; they are not causes."
         )
+        if isinstance(content.model, BlackBoxExplainer):
+            text = (
+                f"A model{_named(content.model)} is explained by imitation: what is learned are its answers, without "
+                f"any true label, and its fidelity says how far to believe it. {text}"
+            )
     elif content.model is not None:
         text = f"The importances are those of {type(content.model).__name__} ({content.explanation.importance_kind})."
     else:
