@@ -4,7 +4,6 @@ import json
 import re
 from base64 import b64decode, b64encode
 from copy import copy
-from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
 from html.parser import HTMLParser
@@ -17,7 +16,6 @@ import pandas as pd
 import pytest
 
 from hideseek import BlackBoxExplainer, Explanation, HideSeekClassifier, HideSeekWarning, InputError, baselines
-from hideseek.engine.ensemble import Ensemble
 from hideseek.report import write_report
 from hideseek.report.page.columns import columns_of
 from hideseek.report.page.markup import element
@@ -295,23 +293,19 @@ def assert_described(model, row):
 
 
 def test_features_that_screening_left_out_are_not_in_the_page(models, table, tmp_path):
-    @dataclass(frozen=True)
-    class Screened(Ensemble):
-        """Knows two columns more than its members do."""
-
-        kept: object = None
-
-        def masks(self, X):
-            wide = np.zeros((len(X), self.kept.n_features))
-            wide[:, self.kept.features] = super().masks(X[:, self.kept.features])
-            return wide
-
-        def outputs(self, X, n_draws, *, softmax):
-            return super().outputs(X[:, self.kept.features], n_draws, softmax=softmax)
-
     model, X = copy(models["binary"]), np.insert(table[0], [0, 3], 7.0, axis=1)
-    kept = SimpleNamespace(features=np.array([1, 2, 3, 5, 6]), n_features=7)
-    model._ensemble, model.n_features_in_ = Screened(**vars(model._ensemble), kept=kept), 7
+    members, kept = model._ensemble, SimpleNamespace(features=np.array([1, 2, 3, 5, 6]))
+
+    def masks(X):
+        wide = np.zeros((len(X), 7))
+        wide[:, kept.features] = members.masks(X[:, kept.features])
+        return wide
+
+    def outputs(X, n_draws, **options):
+        return members.outputs(X[:, kept.features], n_draws, **options)
+
+    model._ensemble = SimpleNamespace(**{**vars(members), "kept": kept, "masks": masks, "outputs": outputs})
+    model.n_features_in_ = 7
     model.explain(X[:40]).report(tmp_path / "page.html")
     page = Page(tmp_path / "page.html")
     assert "Screening left out 2 of 7 features" in page.text["what-if"]
