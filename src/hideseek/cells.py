@@ -1,4 +1,4 @@
-"""Values of any plain kind as JSON and back: what a table of mixed types holds."""
+"""Values of any plain kind, what a table of mixed types holds: as people write them, and as JSON and back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["cells_from_json", "cells_to_json"]
+__all__ = ["cells_from_json", "cells_to_json", "quoted", "short"]
+
+
+def short(value: Any) -> str:
+    """A value as one would write it by hand."""
+    if value is None or value != value:
+        return "missing"
+    if isinstance(value, tuple):
+        return f"({', '.join(short(part) for part in value)})"
+    if not isinstance(value, float | np.floating):
+        return str(value)
+    number = float(value)
+    return f"{number:,.0f}" if 1e4 <= abs(number) < 1e15 else f"{number:.4g}"
+
+
+def quoted(value: Any) -> str:
+    """As ``short``, with text between quotation marks, so that a sentence shows where it ends."""
+    return repr(str(value)) if isinstance(value, str) else short(value)
 
 
 def cells_to_json(values: NDArray[Any]) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hideseek.cells import cells_from_json, cells_to_json
+from hideseek.cells import cells_from_json, cells_to_json, quoted, short
 from hideseek.errors import FileFormatError, InputError
 from hideseek.files import write_atomically
 from hideseek.frames import FrameLibrary, make_frame
@@ -215,12 +215,12 @@ class Explanation:
         chosen = shown[np.argsort(-one.importance[0, shown], kind="stable")]
         parts = []
         for j in chosen:
-            value = "" if one.data is None else f" = {_quoted(one.data[0, j])}"
+            value = "" if one.data is None else f" = {quoted(one.data[0, j])}"
             parts.append(f"{one.feature_names[j]}{value} ({one.importance[0, j]:.2f})")
         predicted = ""
         if one.prediction is not None:
             sure = "" if one.probability is None else f" (probability {one.probability[0]:.2f})"
-            predicted = f"predicted {_short(one.prediction[0])}{sure}; "
+            predicted = f"predicted {short(one.prediction[0])}{sure}; "
         n_features = len(self.feature_names)
         decided = (
             f"{len(chosen)} of {n_features} features decided: {listed(parts)}" if parts else "no feature stood out"
@@ -268,7 +268,7 @@ class Explanation:
         """Polars has no columns of mixed values: there they are text."""
         if values.dtype != object or self._frame_library == "pandas":
             return values
-        return [None if value is None else _short(value) for value in values]
+        return [None if value is None else short(value) for value in values]
 
     def to_shap(self) -> Any:
         """The importances as a ``shap.Explanation``, for ``shap.plots`` bar, beeswarm, violin, scatter and heatmap.
@@ -298,7 +298,7 @@ class Explanation:
         for i in range(min(len(self), _HTML_ROWS)):
             cells = []
             for j in range(len(self.feature_names)):
-                text = f"{self.importance[i, j]:.2f}" if self.data is None else _short(self.data[i, j])
+                text = f"{self.importance[i, j]:.2f}" if self.data is None else short(self.data[i, j])
                 alpha = abs(float(self.importance[i, j])) / high
                 weight = "bold" if self.selected[i, j] else "normal"
                 style = f"background:rgba(0,114,178,{0.6 * alpha:.2f});font-weight:{weight};text-align:right"
@@ -384,23 +384,6 @@ def _are_names(key: Any) -> bool:
     return isinstance(key, str) or (
         isinstance(parts, list | tuple) and len(parts) > 0 and all(isinstance(part, str) for part in parts)
     )
-
-
-def _short(value: Any) -> str:
-    """A value as one would write it by hand."""
-    if value is None or value != value:
-        return "missing"
-    if isinstance(value, tuple):
-        return f"({', '.join(_short(part) for part in value)})"
-    if not isinstance(value, float | np.floating):
-        return str(value)
-    number = float(value)
-    return f"{number:,.0f}" if 1e4 <= abs(number) < 1e15 else f"{number:.4g}"
-
-
-def _quoted(value: Any) -> str:
-    """As ``_short``, with text between quotation marks, so that a sentence shows where it ends."""
-    return repr(str(value)) if isinstance(value, str) else _short(value)
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:

@@ -1,9 +1,11 @@
 import shutil
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from hideseek import HideSeekClassifier, HideSeekRegressor
+from hideseek.datasets import make_mixed
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -51,3 +53,26 @@ def models(table):
         "three classes": HideSeekClassifier("fast", **settings).fit(X, three),
         "regression": HideSeekRegressor("fast", **settings).fit(X, 1000 + 50 * score),
     }
+
+
+@pytest.fixture(scope="session")
+def mixed():
+    """A frame with a column of every kind, most of them with holes, and labels that go with x1, region and joined."""
+    data = make_mixed("Syn5", 700, missing=0.1, random_state=0)
+    draw = np.random.default_rng(0)
+    X = data.X[["x1", "x2", "x9", "region", "colour", "size", "member", "joined"]].copy()
+    X["size"] = pd.Categorical(X["size"], ["small", "medium", "large"], ordered=True)
+    X["sure"] = draw.random(700) < 0.5
+    X["seen"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(draw.integers(0, 10**7, 700), unit="s")
+    X["kind"] = np.where(draw.random(700) < 0.02, [f"rare {i}" for i in range(700)], draw.choice(["a", "b"], 700))
+    X["two"] = draw.choice(["left", "right"], 700)
+    late = (X["joined"] > pd.Timestamp("2021-06-01")).to_numpy()
+    y = np.where(X["region"].isin(["north", "east"]), np.nan_to_num(X["x1"]), 2.0 * late - 1) > 0
+    return X, y
+
+
+@pytest.fixture(scope="session")
+def mixed_model(mixed):
+    """Cross-fitted members on a mixed table, two columns of which are one feature."""
+    settings = {"n_members": 3, "column_fraction": 0.9, "steps": 150, "prediction_draws": 4, "random_state": 0}
+    return HideSeekClassifier("fast", cross_fit=True, groups={"place": ["x9", "colour"]}, **settings).fit(*mixed)

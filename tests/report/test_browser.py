@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from hideseek import Explanation
@@ -107,7 +108,7 @@ def assert_same_answer(page, model):
     """What the page shows is what Python says to the values it shows."""
     values, masks, outputs = page.evaluate(
         """() => [
-            [0, 1, 2, 3, 4].map((j) => [...document.querySelectorAll(`[aria-labelledby=feature-${j}]`)].at(-1).value),
+            [0, 1, 2, 3, 4].map((j) => [...document.querySelectorAll(`[aria-labelledby=field-${j}]`)].at(-1).value),
             [1, 2, 3, 4, 5].map((j) => document.querySelector(`meter[aria-label="Mask of x${j}"]`).value),
             [...document.querySelectorAll("#what-if-outputs data")].map((output) => output.value),
         ].map((part) => part.map(Number))"""
@@ -118,6 +119,89 @@ def assert_same_answer(page, model):
         np.testing.assert_allclose(outputs, model.predict_proba(values)[0], rtol=0, atol=EXACT)
     else:
         np.testing.assert_allclose(outputs, model.predict(values), rtol=EXACT, atol=EXACT * model._target_scale)
+
+
+@pytest.fixture(scope="module")
+def mixed_report(mixed_model, mixed, tmp_path_factory):
+    """The report of a table with a column of every kind."""
+    path = tmp_path_factory.mktemp("mixed") / "report.html"
+    mixed_model.explain(mixed[0][:60]).report(path, y=mixed[1][:60])
+    return path
+
+
+def test_values_of_every_kind_are_encoded_as_in_python(browser, mixed_report, mixed_model, mixed):
+    X, seen = mixed[0], []
+    with Visit(browser, mixed_report) as page:
+        for row in (17, 42, 0):
+            page.get_by_role("textbox", name="Start from row").fill(str(row))
+            page.get_by_role("button", name="Take this row").click()
+            seen.append(what_is_seen(page))
+        expected = mixed_model.explain(X[:1]).describe(0).replace("Row 0: ", "With these values: ")
+        page.get_by_text(expected, exact=True).wait_for()
+        for menu, labels in {
+            "region": ["west", "missing"],
+            "size": ["large", "missing"],
+            "member": ["True", "missing"],
+            "sure": ["True", "False"],
+            "kind": ["a", "other"],
+            "two": ["left", "right"],
+            "colour": ["blue", "missing"],
+        }.items():
+            for label in labels:
+                page.get_by_role("combobox", name=menu).select_option(label=label)
+                seen.append(what_is_seen(page))
+        for number in ("x1", "x9"):
+            slider = page.get_by_role("slider", name=number)
+            slider.fill(slider.get_attribute("max"))
+            seen.append(what_is_seen(page))
+        box, field = page.get_by_role("checkbox", name="x1 is missing"), page.get_by_role("spinbutton", name="x1")
+        before = field.input_value()
+        box.check()
+        assert field.input_value() == ""
+        seen.append(what_is_seen(page))
+        box.uncheck()
+        assert field.input_value() == before
+        page.get_by_role("spinbutton", name="x2").fill("0.25")
+        page.get_by_label("joined", exact=True).fill("2022-02-28")
+        page.get_by_label("seen", exact=True).fill("2024-02-29T13:45:10")
+        seen.append(what_is_seen(page))
+        page.get_by_role("checkbox", name="joined is missing").check()
+        seen.append(what_is_seen(page))
+    for rows, asked in ((slice(3), X.iloc[[17, 42, 0]]), (slice(None), as_frame([shown for shown, _, _ in seen], X))):
+        explanation = mixed_model.explain(asked)
+        masks = [[by_name[f"Mask of {name}"] for name in explanation.feature_names] for _, by_name, _ in seen[rows]]
+        np.testing.assert_allclose(masks, explanation.importance, rtol=0, atol=EXACT)
+        outputs = [output for _, _, output in seen[rows]]
+        np.testing.assert_allclose(outputs, mixed_model.predict_proba(asked), rtol=0, atol=EXACT)
+    assert len({output[0] for _, _, output in seen}) > len(seen) - 5, "what is changed changes the answer"
+
+
+def what_is_seen(page):
+    """The text in the control of each column, the masks by their labels, and the outputs."""
+    return page.evaluate(
+        """() => {
+            const last = (k) => [...document.querySelectorAll(`[aria-labelledby=field-${k}]`)].at(-1);
+            const said = (control) => (control.selectedOptions ? control.selectedOptions[0].text : control.value);
+            const meters = [...document.querySelectorAll("#what-if-features meter")];
+            return [
+                JSON.parse(document.querySelector("#page-data").textContent).fields.map((_, k) => said(last(k))),
+                Object.fromEntries(meters.map((meter) => [meter.ariaLabel, meter.value])),
+                [...document.querySelectorAll("#what-if-outputs data")].map((output) => Number(output.value)),
+            ];
+        }"""
+    )
+
+
+def as_frame(shown, X):
+    """A frame like X of the texts in the controls."""
+    cells = [[None if text in ("", "missing") else text for text in row] for row in shown]
+    frame = pd.DataFrame(cells, columns=X.columns)
+    frame = frame.astype({"x1": float, "x2": float, "x9": float, "size": X["size"].dtype})
+    for name in ("joined", "seen"):
+        frame[name] = pd.to_datetime(frame[name])
+    for name in ("member", "sure"):
+        frame[name] = frame[name].map({"True": True, "False": False})
+    return frame
 
 
 def test_the_sentence_of_what_if_is_that_of_describe(browser, reports, models, table):

@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from datetime import date, timedelta
 from types import SimpleNamespace
 
 import matplotlib
@@ -38,8 +39,11 @@ def explained(importance, **more):
 
 def odd_explanations():
     draw = np.random.default_rng(0)
-    mixed = draw.normal(size=(40, 3)).astype(object)
-    mixed[:, 2], mixed[::5, 1] = draw.choice(["red", "green"], 40), None
+    mixed = draw.normal(size=(40, 6)).astype(object)
+    mixed[:, 2], mixed[:, 3] = draw.choice(["red", "green"], 40), draw.random(40) < 0.5
+    mixed[:, 4] = [date(2024, 1, 1) + timedelta(day) for day in range(40)]
+    mixed[::5] = None
+    mixed[:, 5] = np.fromiter(((number, "a longer text") for number in mixed[:, 0]), dtype=object, count=40)
     some_missing = draw.random((50, 4))
     some_missing[::2, 1] = np.nan
     long_names = [f"the average balance of account {i} in $ per month" for i in range(6)]
@@ -52,7 +56,7 @@ def odd_explanations():
         "all equal": explained(np.full((30, 5), 0.5), data=np.ones((30, 5))),
         "missing importance": explained(some_missing, data=some_missing),
         "many features": explained(draw.random((400, 150)) ** 8, data=draw.normal(size=(400, 150))),
-        "mixed values": explained(draw.random((40, 3)), data=mixed),
+        "mixed values": explained(draw.random((40, 6)), data=mixed),
         "long names": explained(draw.random((30, 6)), feature_names=long_names, data=draw.normal(size=(30, 6))),
         "negative": explained(draw.normal(size=(80, 4)), importance_kind="SHAP value", data=np.ones((80, 4))),
         "long row labels": explained(
@@ -218,6 +222,16 @@ def test_text_that_looks_like_numbers_is_a_category():
     assert as_numbers(np.array(["1", "2"], dtype=object)) is None
     np.testing.assert_array_equal(as_numbers(np.array([1, None, 2.5], dtype=object)), [1, np.nan, 2.5])
     np.testing.assert_array_equal(as_numbers(np.array([True, False])), [1, 0])
+    np.testing.assert_array_equal(as_numbers(np.array([date(1970, 1, 3), None], dtype=object)), [2, np.nan])
+
+
+def test_missing_categories_are_hollow_too():
+    masks = [[0.9], [0.8], [0.7]]
+    ax = explained(masks, data=np.array([["red"], [None], ["blue"]], dtype=object)).plot.beeswarm()
+    there, missing = ax.collections
+    np.testing.assert_allclose(there.get_offsets()[:, 0], [0.9, 0.7])
+    np.testing.assert_allclose(missing.get_offsets()[:, 0], [0.8])
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["missing", "category"]
 
 
 def test_rows_where_a_feature_is_relevant_are_drawn_above_its_line():

@@ -3,15 +3,19 @@
 import json
 import re
 from base64 import b64decode, b64encode
+from copy import copy
+from datetime import date
 from hashlib import sha256
 from html.parser import HTMLParser
 from importlib.metadata import version
 from importlib.resources import files
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from hideseek import Explanation, HideSeekClassifier, InputError, baselines
+from hideseek import BlackBoxExplainer, Explanation, HideSeekClassifier, HideSeekWarning, InputError, baselines
 from hideseek.report import write_report
 from hideseek.report.page.columns import columns_of
 from hideseek.report.page.markup import element
@@ -20,6 +24,7 @@ from hideseek.report.page.packing import pack_column
 from hideseek.report.page.rules import rule_for
 from hideseek.report.page.sampling import rows_shown
 from hideseek.report.page.subgroups import group_rows, subgroups_of
+from hideseek.tabular import Table, TableEncoder
 
 
 class Page(HTMLParser):
@@ -89,7 +94,7 @@ def test_rows_carry_their_sentences(page, model, switch):
     assert rows["selected"] == explanation.n_selected.tolist()
     importance = arrays(rows["importance"]).reshape(-1, 4) / 65535
     np.testing.assert_allclose(importance, explanation.importance, atol=1e-5)
-    np.testing.assert_allclose(arrays(rows["values"][1]), switch[0][:, 1], atol=1e-6)
+    np.testing.assert_allclose(arrays(page.data["fields"][1]["values"]), switch[0][:, 1], atol=1e-6)
     assert sorted(rows["order"]) == list(range(len(explanation)))
 
 
@@ -146,7 +151,7 @@ def test_of_very_wide_tables_the_features_that_matter_are_held(tmp_path):
     masks[:, 777] = 1
     write_report(Explanation(masks, masks > 0.5, data=masks), tmp_path / "page.html")
     page = Page(tmp_path / "page.html")
-    names = [feature["name"] for feature in page.data["features"]["all"]]
+    names = page.data["features"]["names"]
     assert len(names) == 200
     assert names[page.data["features"]["heatmap"][0]] == "x778"
     assert "500 features that matter less are left out" in page.text["ranking"]
@@ -243,7 +248,9 @@ def run(described, row):
             values = np.maximum(values, 0) if layer is not layers[-1] else values
         return values
 
-    x = np.array([0 if i["constant"] else (row[i["column"]] - i["center"]) / i["scale"] for i in described["inputs"]])
+    (raw,) = TableEncoder.from_json(described["encoder"]).encode(Table(row))
+    inputs = zip(described["inputs"], raw, strict=True)
+    x = np.array([0 if i["constant"] else (value - i["center"]) / i["scale"] for i, value in inputs])
     pool = weights[described["pool"]["start"] :][: described["pool"]["rows"] * len(x)].reshape(-1, len(x))
     masks, outputs = [], []
     for member in described["members"]:
@@ -260,11 +267,68 @@ def run(described, row):
 
 @pytest.mark.parametrize("name", ["binary", "three classes", "regression"])
 def test_the_description_of_a_model_is_complete(models, table, name):
-    model, row = models[name], table[0][3]
+    assert_described(models[name], table[0][3:4])
+
+
+def test_the_description_of_a_model_of_a_mixed_table_is_complete(mixed_model, mixed):
+    assert mixed_model._ensemble.stack.n_seeks == 2
+    for row in (0, 1, 2):
+        assert_described(mixed_model, mixed[0][row : row + 1])
+
+
+@pytest.mark.parametrize("name", ["binary", "regression"])
+def test_the_description_of_an_imitation_is_complete(models, table, name):
+    X, model = table[0], models[name]
+    black_box = model.predict if name == "regression" else model.predict_proba
+    explainer = BlackBoxExplainer(black_box, "fast", steps=30, random_state=0).fit(X)
+    assert_described(explainer, X[3:4])
+
+
+def assert_described(model, row):
+    """That Python and the description give the same answer to a table of one row."""
     masks, outputs = run(json.loads(json.dumps(page_model(model))), row)
-    np.testing.assert_allclose(masks, model.explain(row[None]).importance[0], atol=1e-5)
-    expected = model.predict(row[None]) if name == "regression" else model.predict_proba(row[None])[0]
+    np.testing.assert_allclose(masks, model.explain(row).importance[0], atol=1e-5)
+    expected = model.predict_proba(row)[0] if hasattr(model, "classes_") else model.predict(row)
     np.testing.assert_allclose(outputs, expected, rtol=1e-5)
+
+
+def test_features_that_screening_left_out_are_not_in_the_page(models, table, tmp_path):
+    model, X = copy(models["binary"]), np.insert(table[0], [0, 3], 7.0, axis=1)
+    members, kept = model._ensemble, SimpleNamespace(features=np.array([1, 2, 3, 5, 6]))
+
+    def masks(X):
+        wide = np.zeros((len(X), 7))
+        wide[:, kept.features] = members.masks(X[:, kept.features])
+        return wide
+
+    def outputs(X, n_draws, **options):
+        return members.outputs(X[:, kept.features], n_draws, **options)
+
+    model._ensemble = SimpleNamespace(**{**vars(members), "kept": kept, "masks": masks, "outputs": outputs})
+    model.n_features_in_ = 7
+    model.explain(X[:40]).report(tmp_path / "page.html")
+    page = Page(tmp_path / "page.html")
+    assert "Screening left out 2 of 7 features" in page.text["what-if"]
+    assert [field["name"] for field in page.data["fields"]] == ["x2", "x3", "x4", "x6", "x7"]
+    np.testing.assert_allclose(arrays(page.data["fields"][3]["values"]), X[:40, 5], rtol=1e-6)
+    masks, outputs = run(page.data["model"], X[3:4, kept.features])
+    np.testing.assert_allclose(masks, model.explain(X[3:4]).importance[0, kept.features], atol=1e-5)
+    np.testing.assert_allclose(outputs, model.predict_proba(X[3:4])[0], rtol=1e-5)
+
+
+def test_an_imitation_says_that_it_is_one(models, table, tmp_path):
+    explainer = BlackBoxExplainer(models["binary"], "fast", steps=30, random_state=0).fit(table[0])
+    explainer.explain(table[0][:50]).report(tmp_path / "page.html", y=table[1][:50] > 0)
+    page = Page(tmp_path / "page.html")
+    assert (
+        "The imitation of the model (HideSeekClassifier), not that model itself, is in this page"
+        in page.text["what-if"]
+    )
+    agreement = explainer.fidelity_["seek"].agreement
+    assert f"Agreement KL R² the imitation's answers {agreement:.1f} %" in page.text[""]
+    assert "Accuracy of the imitation on the 50 rows explained" in page.text[""]
+    assert "model HideSeekClassifier" in page.text["origin"]
+    assert "explained by imitation" in page.text["origin"]
 
 
 def test_pages_without_a_model_say_why(model, switch, tmp_path):
@@ -298,23 +362,66 @@ def test_a_model_can_be_given_to_an_explanation_that_lost_it(model, switch, tmp_
 
 
 def test_columns_know_what_their_values_are():
-    data = np.array([[1.0, 0.5, "red"], [2.0, np.nan, "blue"], [2.0, 1.5, None]], dtype=object)
-    explanation = Explanation(np.ones((3, 3)), np.ones((3, 3)), data=data)
-    whole, number, text = columns_of(explanation, None)
-    assert [column.kind for column in (whole, number, text)] == ["whole number", "number", "category"]
+    first, last = date(2020, 1, 1), date(2020, 1, 4)
+    data = np.empty((3, 6), dtype=object)
+    data[:] = [
+        [1.0, 0.5, "red", True, first, (1.5, "a")],
+        [2.0, np.nan, "blue", None, last, (2.5, None)],
+        [2.0, 1.5, None, False, None, (None, "b")],
+    ]
+    explanation = Explanation(np.ones((3, 6)), np.ones((3, 6)), data=data)
+    columns = columns_of(explanation, None, None)
+    _, number, text, boolean, day, *group = columns
+    kinds = ["whole number", "number", "category", "boolean", "date", "number", "category"]
+    assert [column.kind for column in columns] == kinds
+    assert [column.feature for column in columns] == [0, 1, 2, 3, 4, 5, 5]
     assert number.n_missing == 1
     assert number.span == (0.5, 1.0, 1.5)
     assert text.categories == {0.0: "blue", 1.0: "red"}
     np.testing.assert_array_equal(text.values, [1, 0, np.nan])
-    coded = columns_of(explanation, {"x1": {1: "one", 3: "three"}})[0]
+    np.testing.assert_array_equal(boolean.values, [1, np.nan, 0])
+    assert [day.said(value) for value in day.span] == ["2020-01-01", "2020-01-02", "2020-01-04"]
+    assert [column.name for column in group] == ["x6 1", "x6 2"]
+    coded = columns_of(explanation, {"x1": {1: "one", 3: "three"}}, None)[0]
     assert coded.categories == {1.0: "one", 2.0: "2", 3.0: "three"}
+    assert columns_of(explanation, {"x3": {"red": "rot"}}, None)[2].categories == {0.0: "blue", 1.0: "rot"}
+
+
+def test_fields_have_the_values_that_the_encoder_takes(mixed_model, mixed, tmp_path):
+    X = mixed[0][:100].assign(two=["left", "up"] * 50)  # a level that the fit did not have
+    with pytest.warns(HideSeekWarning, match="two"):
+        explanation = mixed_model.explain(X)
+    explanation.report(tmp_path / "page.html", categories={"region": {"north": "up there"}})
+    page = Page(tmp_path / "page.html")
+    fields = {field["name"]: field for field in page.data["fields"]}
+    assert list(fields) == list(X.columns)
+    assert fields["x9"]["feature"] == fields["colour"]["feature"]
+    controls = {name: field["control"] for name, field in fields.items()}
+    assert (controls["x1"], controls["joined"], controls["seen"]) == ("number", "date", "datetime-local")
+    labels = {name: [option["label"] for option in field["options"]] for name, field in fields.items()}
+    assert labels["region"] == ["east", "up there", "south", "west"]
+    assert labels["size"] == ["small", "medium", "large"]
+    assert labels["kind"] == ["a", "b", "other"]
+    assert labels["member"] == ["False", "True"]
+    assert {name for name, field in fields.items() if not field["missing"]} == {"sure", "seen", "kind"}
+    np.testing.assert_array_equal(
+        arrays(fields["size"]["values"]), np.where(X["size"].isna(), np.nan, X["size"].cat.codes)
+    )
+    np.testing.assert_array_equal(arrays(fields["two"]["values"]), [0, np.nan] * 50)
+    rare = ~X["kind"].isin(["a", "b"])
+    np.testing.assert_array_equal(arrays(fields["kind"]["values"]) == 2, rare)
+    days = (X["joined"] - pd.Timestamp(0)) / pd.Timedelta(days=1)
+    np.testing.assert_array_equal(arrays(fields["joined"]["values"]), days)
+    for said in ("date", "boolean", "category, 4", "ordered category, 3", X["joined"].min().date().isoformat()):
+        assert said in page.text["data"]
+    assert "place: x9, colour" in page.text["origin"]
 
 
 def test_rules_are_found_and_worded():
     draw = np.random.default_rng(0)
     data = np.column_stack([draw.normal(size=2000) * 1e4, draw.integers(0, 5, 2000), draw.integers(0, 3, 2000)])
     explanation = Explanation(np.ones((2000, 3)), np.ones((2000, 3)), feature_names=["pay", "n", "hue"], data=data)
-    columns = columns_of(explanation, {"hue": {0: "red", 1: "green", 2: "blue"}})
+    columns = columns_of(explanation, {"hue": {0: "red", 1: "green", 2: "blue"}}, None)
     rows = draw.permutation(2000)
 
     def worded(meant):
@@ -325,6 +432,23 @@ def test_rules_are_found_and_worded():
     assert worded((data[:, 2] == 1) & (data[:, 1] > 2)) in ("hue is green and n ≥ 3", "n ≥ 3 and hue is green")
     assert worded(draw.uniform(size=2000) < 0.9) == "None"
     assert rule_for((data[:, 1] < 3)[rows], columns, rows).accuracy == 1.0
+
+
+def test_rules_know_dates_booleans_levels_and_holes(mixed, mixed_model):
+    X = mixed[0]
+    columns = columns_of(mixed_model.explain(X), None, mixed_model.encoder_)
+    rows = np.random.default_rng(0).permutation(len(X))
+
+    def worded(meant):
+        return str(rule_for(np.asarray(meant)[rows], columns, rows))
+
+    late = worded(X["joined"] > pd.Timestamp("2021-06-01"))
+    assert late.startswith("joined ≥ 2021-")
+    assert abs(date.fromisoformat(late[-10:]) - date(2021, 6, 2)).days < 15
+    assert worded(X["sure"]) == "sure is True"
+    assert worded(X["region"].isna()) == "region is missing"
+    assert worded(X["x1"].isna()) == "x1 is missing"
+    assert worded((X["size"] >= "medium").astype(bool)) == "size ≥ medium"
 
 
 def test_rows_fall_into_groups_by_what_was_selected():

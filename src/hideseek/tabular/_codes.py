@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hideseek.errors import InputError
 from hideseek.tabular._table import Column
 
-__all__ = ["CategoryCode", "Code", "Coded", "NumberCode", "as_levels", "code_from_json", "fit_code"]
+__all__ = ["CategoryCode", "Code", "Coded", "NumberCode", "as_levels", "code_from_json", "fit_code", "sorted_levels"]
 
 _MOST_LEVELS = 30
 _FEWEST_ROWS, _SMALLEST_SHARE = 2, 1 / 200
@@ -104,7 +104,7 @@ class NumberCode:
         if self.kind == "ordered":
             ranks = {level: float(rank) for rank, level in enumerate(self.levels)}
             values = as_levels(column.values)
-            unknown = _sorted(set(values) - ranks.keys() - {None})
+            unknown = sorted_levels(set(values) - ranks.keys() - {None})
             return np.array([ranks.get(value, np.nan) for value in values]), unknown
         fitting = ("date",) if self.kind == "date" else ("number", "boolean")
         if column.kind not in (*fitting, "empty"):
@@ -162,7 +162,7 @@ class CategoryCode:
         kept = {level: count for level, count in counts.most_common(_MOST_LEVELS) if count >= fewest}
         if sum(kept.values()) < (1 - _LIKE_AN_ID) * counts.total():
             kept = {}
-        levels = _sorted(kept)
+        levels = sorted_levels(kept)
         fill = levels.index(max(kept, key=lambda level: kept[level])) if kept else 0
         return cls(levels, len(kept) < len(counts), n_rows > counts.total(), fill)
 
@@ -181,7 +181,7 @@ class CategoryCode:
             matrix = places[:, None].astype(np.float64)
         else:
             matrix = (places[:, None] == np.arange(self.n_places)).astype(np.float64)
-        return Coded(matrix, n_newly_missing, _sorted(unknown))
+        return Coded(matrix, n_newly_missing, sorted_levels(unknown))
 
     def to_json(self) -> dict[str, Any]:
         """All of it, as JSON."""
@@ -210,6 +210,6 @@ def as_levels(values: Iterable[Any]) -> list[Any]:
     return [value if value is None or isinstance(value, str | int | float) else str(value) for value in values]
 
 
-def _sorted(levels: Iterable[Any]) -> tuple[Any, ...]:
+def sorted_levels(levels: Iterable[Any]) -> tuple[Any, ...]:
     """Numbers before text, each in order."""
     return tuple(sorted(levels, key=lambda level: (isinstance(level, str), level)))

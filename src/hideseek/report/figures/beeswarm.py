@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hideseek.explanation import Explanation
 from hideseek.report.figures.axes import feature_lines, left_out, legend_below, plain_frame
 from hideseek.report.figures.colours import first, grey, values
-from hideseek.report.figures.features import as_numbers, kind, mean_and_error, sampled, signed, span
+from hideseek.report.figures.features import as_numbers, is_missing, kind, mean_and_error, sampled, signed, span
 
 __all__ = ["beeswarm"]
 
@@ -55,11 +55,10 @@ def beeswarm(explanation: Explanation, *, max_rows: int, max_features: int, ax: 
 def _dots(ax: Axes, importance: NDArray[np.float64], heights: NDArray[np.float64], column: NDArray[Any]) -> set[str]:
     """Dots of one feature; says which kinds of values there were: numbers, missing ones, categories."""
     numbers = as_numbers(column)
+    known = ~is_missing(column) if numbers is None else np.isfinite(numbers)
     if numbers is None:
-        ax.scatter(importance, heights, s=5, marker="s", color=grey(ax), linewidths=0, zorder=2)
-        return {"category"}
-    known = np.isfinite(numbers)
-    if known.any():
+        ax.scatter(importance[known], heights[known], s=5, marker="s", color=grey(ax), linewidths=0, zorder=2)
+    elif known.any():
         low, high = np.percentile(numbers[known], _ENDS)
         if low == high:  # nearly all the same, as with a rare event: then the rest sets the ends
             low, high = numbers[known].min(), numbers[known].max()
@@ -70,7 +69,8 @@ def _dots(ax: Axes, importance: NDArray[np.float64], heights: NDArray[np.float64
         ax.scatter(
             importance[~known], heights[~known], s=8, facecolors="none", edgecolors=grey(ax), linewidths=0.6, zorder=1.5
         )
-    return {name for name, there in (("number", known.any()), ("missing", not known.all())) if there}
+    there = {"category" if numbers is None else "number": known.any(), "missing": not known.all()}
+    return {name for name, seen in there.items() if seen}
 
 
 def _spread(importance: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,10 @@ from numpy.typing import NDArray
 
 from hideseek.errors import InputError
 from hideseek.explanation import Explanation
+from hideseek.tabular import Table
 from hideseek.validation import check_parameters, integer
 
-__all__ = ["as_numbers", "check_rows", "kind", "legible", "mean_and_error", "sampled", "signed", "span"]
+__all__ = ["as_numbers", "check_rows", "is_missing", "kind", "legible", "mean_and_error", "sampled", "signed", "span"]
 
 _LINE = 18
 """Letters of a name that have room beside a picture of a column's width."""
@@ -101,8 +101,13 @@ def sampled(explanation: Explanation, max_rows: int) -> Explanation:
 
 
 def as_numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Values as numbers, with NaN for those that are missing; None where they are categories."""
+    """Values as numbers, dates as days, with NaN for those that are missing; None where they are categories."""
     if column.dtype.kind in "fiub":
         return column.astype(np.float64)
-    parts = [np.nan if value is None else value for value in column.tolist()]
-    return np.array(parts, dtype=np.float64) if all(isinstance(part, Real) for part in parts) else None
+    (read,) = Table(column[:, None]).columns()
+    return read.numbers if read.kind in ("number", "boolean", "date") else None
+
+
+def is_missing(column: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which values are missing. Shape: ``(rows,)``."""
+    return np.array([value is None or value != value for value in column.tolist()], dtype=bool)

@@ -9,7 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from hideseek.explanation import Explanation, _short
+from hideseek.cells import short
+from hideseek.explanation import Explanation
 from hideseek.report.figures.axes import feature_lines, legend_below, letters, plain_frame, title
 from hideseek.report.figures.colours import first, grey
 from hideseek.report.figures.features import kind, legible, signed, span
@@ -51,9 +52,7 @@ def row(explanation: Explanation, position: int, *, max_features: int, ax: Axes 
 
 def _written(value: Any) -> str:
     """A value that has room beside the bars."""
-    if value is None or value != value:
-        return "missing"
-    text = _short(value)
+    text = short(value)
     return legible([text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"])[0]
 
 
@@ -62,6 +61,6 @@ def _heading(one: Explanation, n_shown: int) -> tuple[str, str]:
     answer = f"row {one.row_labels[0]}"
     if one.prediction is not None:
         sure = "" if one.probability is None else f" ({one.probability[0]:.2f})"
-        answer += f": predicted {_short(one.prediction[0])}{sure}"
+        answer += f": predicted {short(one.prediction[0])}{sure}"
     n_features = one.shape[1]
     return answer, f"shown: {n_shown} of {n_features:,} features" if n_shown < n_features else ""

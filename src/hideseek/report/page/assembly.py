@@ -11,13 +11,14 @@ from string import Template
 from typing import Any
 
 from hideseek.report.page.content import Content
+from hideseek.report.page.fields import page_fields
 from hideseek.report.page.model import page_model
 from hideseek.report.page.rows import page_features, page_rows
 from hideseek.report.page.sections import SECTIONS
 
 __all__ = ["assemble"]
 
-_SCRIPTS = ("arrays.js", "words.js", "model.js", "heatmap.js", "rows.js", "whatif.js", "start.js")
+_SCRIPTS = ("arrays.js", "words.js", "model.js", "heatmap.js", "rows.js", "fields.js", "whatif.js", "start.js")
 """One after the other they are one module; each says at its top what it is for."""
 
 
@@ -57,6 +58,7 @@ def _data(content: Content) -> str:
         "groups": [subgroup.name for subgroup in content.subgroups],
         "rows": page_rows(content),
         "model": page_model(content.model) if content.obstacle is None else None,
+        "fields": page_fields(content) if content.obstacle is None else None,
     }
     text = json.dumps(described, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
     return text.replace("<", "\\u003c")  # or a name could end the script element

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hideseek.cells import short
 from hideseek.errors import InputError
 from hideseek.explanation import Explanation
+from hideseek.tabular import Column as Cells
+from hideseek.tabular import Table, TableEncoder
+from hideseek.tabular._codes import Code, NumberCode, as_levels, sorted_levels
 from hideseek.validation import some
 
 __all__ = ["Categories", "Column", "columns_of"]
@@ -19,23 +24,29 @@ __all__ = ["Categories", "Column", "columns_of"]
 Categories = Mapping[str, Mapping[Any, str]]
 """Column name -> value -> what that value is called."""
 
+Kind = Literal["number", "whole number", "boolean", "date", "ordered", "category"]
+
 
 @dataclass(frozen=True)
 class Column:
-    """One feature of the table that was explained.
+    """One column of the table that was explained.
 
     Attributes:
-        name: The feature's.
+        name: Its title.
+        feature: The number of the feature that it is, or that it is a part of.
         kind: What its values are.
-        values: Numbers; of a category that is text, its position among the categories; NaN where missing.
+        values: Numbers, booleans as 0 or 1, dates as days since 1970, levels as their positions; NaN where missing.
             Shape: ``(rows,)``.
-        categories: What the values of a category are called, by number.
+        categories: What the values of booleans, levels and categories are called, by number.
+        levels: Of "ordered" and of a category that is not of numbers, the values themselves, by position.
     """
 
     name: str
-    kind: Literal["number", "whole number", "category"]
+    feature: int
+    kind: Kind
     values: NDArray[np.floating]
     categories: Mapping[float, str]
+    levels: tuple[Any, ...] = ()
 
     @property
     def n_missing(self) -> int:
@@ -48,29 +59,94 @@ class Column:
         there = self.values[np.isfinite(self.values)]
         return (float(there.min()), float(there.mean()), float(there.max())) if len(there) else (0.0, 0.0, 0.0)
 
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether no value has a fraction: of dates, whether none has an hour."""
+        there = self.values[np.isfinite(self.values)]
+        return bool((there == np.floor(there)).all())
 
-def columns_of(explanation: Explanation, categories: Categories | None) -> list[Column]:
-    """The columns of the explained table; none where the explanation came without its data."""
+    def said(self, number: float) -> str:
+        """What a value, or one between values, is called."""
+        if self.kind == "date":
+            moment = datetime(1970, 1, 1) + timedelta(days=number)
+            return moment.date().isoformat() if self.is_whole else moment.isoformat(" ", "minutes")
+        return self.categories[number] if number in self.categories else short(number)
+
+
+def columns_of(explanation: Explanation, categories: Categories | None, encoder: TableEncoder | None) -> list[Column]:
+    """The columns of the explained table; none where the explanation came without its data.
+
+    Args:
+        explanation: What is looked at.
+        categories: What the values of some columns are called.
+        encoder: How the model read the table; None where it had numbers alone, or is not known.
+    """
     given = dict(categories or {})
-    unknown = [repr(name) for name in given if name not in explanation.feature_names]
+    columns = [] if explanation.data is None else _columns(explanation, given, encoder)
+    known = {*explanation.feature_names, *(column.name for column in columns)}
+    unknown = [repr(name) for name in given if name not in known]
     if unknown:
         raise InputError(f"categories names {some(unknown)}, which the explanation does not have as a feature")
-    if explanation.data is None:
-        return []
-    return [_column(name, explanation.data[:, j], given.get(name)) for j, name in enumerate(explanation.feature_names)]
+    return columns
 
 
-def _column(name: str, raw: NDArray[Any], names: Mapping[Any, str] | None) -> Column:
-    try:
-        values = raw.astype(np.float64, copy=False)
-    except (TypeError, ValueError):
-        return _text(name, raw, names or {})
-    finite = values[np.isfinite(values)]
+def _columns(explanation: Explanation, given: Categories, encoder: TableEncoder | None) -> list[Column]:
+    data = np.asarray(explanation.data)
+    if data.dtype != object:
+        named = enumerate(zip(explanation.feature_names, data.T.astype(np.float64, copy=False), strict=True))
+        return [_of_numbers(name, j, values, given.get(name)) for j, (name, values) in named]
+    parts = [
+        (j, *part)
+        for j, feature in enumerate(explanation.feature_names)
+        for part in _parts(feature, data[:, j].tolist(), encoder)
+    ]
+    table = np.empty((len(data), len(parts)), dtype=object)
+    for k, (_, _, _, cells) in enumerate(parts):
+        table[:, k] = np.fromiter(cells, dtype=object, count=len(data))
+    return [
+        _column(name, j, read, code, given.get(name))
+        for (j, name, code, _), read in zip(parts, Table(table).columns(), strict=True)
+    ]
+
+
+def _parts(
+    feature: str, cells: list[Any], encoder: TableEncoder | None
+) -> list[tuple[str, Code | None, Sequence[Any]]]:
+    """The columns that a feature is made of: title, code and cells of each."""
+    is_group = all(isinstance(cell, tuple) for cell in cells)
+    columns: list[Sequence[Any]] = list(zip(*cells, strict=True)) if is_group else [cells]
+    known = {} if encoder is None else dict(encoder.features)
+    if encoder is None or len(known.get(feature, ())) != len(columns):
+        titles = [f"{feature} {i + 1}" for i in range(len(columns))] if is_group else [feature]
+        return [(title, None, column) for title, column in zip(titles, columns, strict=True)]
+    return [(encoder.names[k], encoder.codes[k], column) for k, column in zip(known[feature], columns, strict=True)]
+
+
+def _column(name: str, feature: int, cells: Cells, code: Code | None, names: Mapping[Any, str] | None) -> Column:
+    """What the fit took a column for, it is; without a fit, what its values look like."""
+    kind = cells.kind if code is None else code.kind
+    if kind == "number":
+        return _of_numbers(name, feature, cells.numbers, names)
+    if kind == "date":
+        return Column(name, feature, "date", cells.numbers, {})
+    labels = {str(value): str(label) for value, label in (names or {}).items()}
+    if kind == "boolean":
+        called = {float(value): labels.get(str(value), str(value)) for value in (False, True)}
+        return Column(name, feature, "boolean", cells.numbers, called)
+    values = as_levels(cells.values)
+    levels = code.levels if isinstance(code, NumberCode) else sorted_levels(set(values) - {None})
+    place = {level: float(i) for i, level in enumerate(levels)}
+    called = {float(i): labels.get(str(level), str(level)) for i, level in enumerate(levels)}
+    numbers = np.array([place.get(value, np.nan) for value in values])
+    return Column(name, feature, "ordered" if kind == "ordered" else "category", numbers, called, levels)
+
+
+def _of_numbers(name: str, feature: int, values: NDArray[np.float64], names: Mapping[Any, str] | None) -> Column:
     if names is not None:
-        found = {float(value): f"{value:g}" for value in np.unique(finite)}
-        return Column(name, "category", values, {**found, **_named(name, names)})
-    whole = bool((finite == np.floor(finite)).all())
-    return Column(name, "whole number" if whole else "number", values, {})
+        found = {float(value): f"{value:g}" for value in np.unique(values[np.isfinite(values)])}
+        return Column(name, feature, "category", values, {**found, **_named(name, names)})
+    column = Column(name, feature, "number", values, {})
+    return Column(name, feature, "whole number", values, {}) if column.is_whole else column
 
 
 def _named(name: str, names: Mapping[Any, str]) -> dict[float, str]:
@@ -78,13 +154,3 @@ def _named(name: str, names: Mapping[Any, str]) -> dict[float, str]:
         return {float(value): str(label) for value, label in names.items()}
     except (TypeError, ValueError) as error:
         raise InputError(f"categories[{name!r}] must go from numbers, as in the column, to text: {error}") from error
-
-
-def _text(name: str, raw: NDArray[Any], names: Mapping[Any, str]) -> Column:
-    """Text, or a mixture: each different value is a category."""
-    there = np.array([value is not None and value == value for value in raw], dtype=bool)
-    different, positions = np.unique(raw[there].astype(str), return_inverse=True)
-    values = np.full(len(raw), np.nan)
-    values[there] = positions
-    labels = {str(value): str(label) for value, label in names.items()}
-    return Column(name, "category", values, {float(i): labels.get(text, text) for i, text in enumerate(different)})

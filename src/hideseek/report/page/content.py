@@ -81,7 +81,7 @@ def gather(
             f"an explanation of {explanation.shape[0]} rows and {explanation.shape[1]} features: no report"
         )
     model = explanation.model if model is None else model
-    columns = columns_of(explanation, categories)
+    columns = columns_of(explanation, categories, getattr(model, "encoder_", None))
     ranked, ranking = explanation._ranking()
     group, subgroups = subgroups_of(explanation, columns)
     actual = check_actual(explanation, model, y)

@@ -57,15 +57,20 @@ def _of_masks(explanation: Explanation, threshold: float) -> list[str]:
 
 
 def _of_columns(columns: Sequence[Column]) -> list[str]:
-    constant = [column.name for column in columns if column.span[0] == column.span[2]]
+    constant = [
+        column.name
+        for column in columns
+        if column.span[0] == column.span[2] and column.n_missing in (0, len(column.values))
+    ]
     return [f"Constant in these rows: {some(constant)}."] if constant else []
 
 
 def _of_stand_ins(explanation: Explanation, columns: Sequence[Column]) -> list[str]:
     """Pairs of columns of which either could be selected for the other."""
-    order = np.argsort(-explanation.selected.mean(axis=0), kind="stable")[:_COLUMNS_COMPARED]
-    numbers = [columns[j] for j in order if columns and columns[j].kind != "category" and not columns[j].n_missing]
+    often = explanation.selected.mean(axis=0)
+    numbers = [column for column in columns if column.kind != "category" and not column.n_missing]
     numbers = [column for column in numbers if column.span[0] < column.span[2]]
+    numbers = sorted(numbers, key=lambda column: -often[column.feature])[:_COLUMNS_COMPARED]
     if len(numbers) < 2 or len(explanation) < 3:
         return []
     step = max(1, len(explanation) // _ROWS_LOOKED_AT)

@@ -2,9 +2,9 @@
 
 The description keeps apart what may differ between models:
 
-- ``inputs``: what the networks see, each made of one column: a number that is standardised, or whether the column is
-  in some category, standardised likewise.
-- ``groups``: for each input, the number of its mask; inputs of one group are shown or hidden together.
+- ``encoder``: how the columns of the table become those of a matrix, and which are one feature.
+- ``inputs``: what the networks see, the columns of that matrix, each standardised.
+- ``groups``: for each input, the number of its mask, which is that of its feature.
 - ``members``: for each, the masks it gives (``visible``), the layers of its Hide, and of each of its Seeks, whose
   answers are averaged.
 - ``pool``: the rows that stand in for what is hidden.
@@ -25,8 +25,10 @@ from torch import Tensor
 from hideseek.estimators._base import BaseHideSeek
 from hideseek.explanation import Explanation
 from hideseek.report.page.packing import pack
+from hideseek.tabular import TableEncoder
+from hideseek.tabular._grouping import Feature
 
-__all__ = ["obstacle", "page_model"]
+__all__ = ["kept_features", "obstacle", "page_encoder", "page_model"]
 
 _MOST_COLUMNS = 500
 _MOST_WEIGHTS = 500_000
@@ -55,25 +57,48 @@ def obstacle(explanation: Explanation, model: Any) -> str | None:
     return None
 
 
+def kept_features(model: BaseHideSeek) -> list[int]:
+    """The numbers of the features that the networks see: all, or those that screening left."""
+    kept = getattr(model._ensemble, "kept", None)
+    return list(range(len(model._names()))) if kept is None else [int(j) for j in kept.features]
+
+
+def page_encoder(model: BaseHideSeek) -> TableEncoder:
+    """From the columns of the features that the networks see to what the networks see."""
+    features = kept_features(model)
+    whole = model.encoder_
+    if whole is None:
+        names = model._names()
+        return TableEncoder.of_numbers([names[j] for j in features], model._ensemble.scaler.center)
+    columns = sorted(k for j in features for k in whole.features[j].columns)
+    place = {k: i for i, k in enumerate(columns)}
+    return TableEncoder(
+        tuple(whole.names[k] for k in columns),
+        tuple(whole.codes[k] for k in columns),
+        tuple(Feature(name, tuple(place[k] for k in which)) for name, which in (whole.features[j] for j in features)),
+    )
+
+
 def page_model(model: BaseHideSeek) -> dict[str, Any]:
     """What model.js needs to give the masks and predictions of this fitted model."""
-    ensemble, store = model._ensemble, _Store()
+    ensemble, encoder, store = model._ensemble, page_encoder(model), _Store()
     hide, seek = ensemble.stack.layers()
-    visible = ensemble.visible.cpu().numpy()
+    visible, n_seeks = ensemble.visible.cpu().numpy(), ensemble.stack.n_seeks
     scaler = ensemble.scaler
     return {
+        "encoder": encoder.to_json(),
         "inputs": [
-            {"column": j, "kind": "number", "center": center, "scale": scale, "constant": constant}
-            for j, (center, scale, constant) in enumerate(
-                zip(scaler.center.tolist(), scaler.scale.tolist(), scaler.constant.tolist(), strict=True)
+            {"center": center, "scale": scale, "constant": constant}
+            for center, scale, constant in zip(
+                scaler.center.tolist(), scaler.scale.tolist(), scaler.constant.tolist(), strict=True
             )
         ],
-        "groups": list(range(len(scaler.center))),
+        "groups": np.repeat(np.arange(len(encoder.widths)), encoder.widths).tolist(),
         "members": [
             {
                 "visible": visible[k].astype(int).tolist(),
                 "hide": store.network(hide, k),
-                "seeks": [store.network(seek, k)],
+                "seeks": [store.network(seek, k * n_seeks + i) for i in range(n_seeks)],
             }
             for k in range(len(visible))
         ],
@@ -87,7 +112,8 @@ def page_model(model: BaseHideSeek) -> dict[str, Any]:
 def _output(model: Any) -> dict[str, Any]:
     if model._loss == "cross_entropy":
         return {"kind": "softmax", "classes": [str(label) for label in model.classes_]}
-    return {"kind": "value", "center": model._target_center, "scale": model._target_scale}
+    learned = model._target_state()
+    return {"kind": "value", "center": learned["center"], "scale": learned["scale"]}
 
 
 class _Store:

@@ -11,7 +11,7 @@ from hideseek._version import __version__
 from hideseek.engine.draws import columns_given
 from hideseek.estimators._base import BaseHideSeek
 
-__all__ = ["parameters_of", "versions"]
+__all__ = ["name_of", "parameters_of", "versions"]
 
 _LIBRARIES = ("torch", "numpy", "scikit-learn")
 
@@ -21,6 +21,8 @@ def parameters_of(model: Any) -> dict[str, str]:
     if model is None:
         return {}
     told = {name: value for name, value in model.get_params(deep=False).items() if name not in ("verbose", "device")}
+    if "model" in told:
+        told["model"] = name_of(told["model"])
     if isinstance(model, BaseHideSeek):
         told |= _of_hideseek(model)
     return {
@@ -31,7 +33,7 @@ def parameters_of(model: Any) -> dict[str, str]:
 
 def _of_hideseek(model: BaseHideSeek) -> dict[str, Any]:
     ensemble, recipe = model._ensemble, asdict(model.recipe_)
-    n_given = columns_given(ensemble.pool.shape[1], model.recipe_.column_fraction)
+    n_given = columns_given(len(model._names()), model.recipe_.column_fraction)
     return {
         **recipe,
         "batch_size": recipe["batch_size"] or "full",
@@ -42,7 +44,14 @@ def _of_hideseek(model: BaseHideSeek) -> dict[str, Any]:
     }
 
 
+def name_of(explained: Any) -> str | None:
+    """What a black box is called: its type, or a function's own name; None where it is not known."""
+    return None if explained is None else getattr(explained, "__name__", type(explained).__name__)
+
+
 def _said(value: Any) -> str:
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {_said(part)}" for name, part in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(str(part) for part in value)
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -12,10 +12,16 @@ from sklearn.metrics import accuracy_score, r2_score, root_mean_squared_error
 
 from hideseek.errors import InputError
 from hideseek.explanation import Explanation
-from hideseek.metrics import auroc
+from hideseek.metrics import Fidelity, auroc
 from hideseek.validation import some
 
-__all__ = ["check_actual", "quality_of"]
+__all__ = ["check_actual", "fidelity_of", "quality_of"]
+
+_IMITATION = {
+    "seek": "the imitation's answers",
+    "selected": "the model's, with only the selected features real",
+    "random": "the model's, with as many random features real",
+}
 
 
 def check_actual(explanation: Explanation, model: Any, y: ArrayLike | None) -> NDArray[Any] | None:
@@ -41,13 +47,28 @@ def quality_of(
     """Names and figures: those given, those of the rows whose labels are known, and the fit's own held-out loss."""
     figures = {str(name): _written(value) for name, value in (given or {}).items()}
     if actual is not None and explanation.prediction is not None:
+        whose = " of the imitation" if hasattr(model, "fidelity_") else ""
         measured = _of_values if explanation.probability is None else _of_classes
         for name, value in measured(explanation, model, actual).items():
-            figures[f"{name} on the {len(actual):,} rows explained"] = _written(value)
+            figures[f"{name}{whose} on the {len(actual):,} rows explained"] = _written(value)
     history = getattr(model, "history_", {})
     if "validation_loss" in history:
         figures["Loss on rows held out of the fit, mean over members"] = _written(history["validation_loss"][-1].mean())
     return figures
+
+
+def fidelity_of(model: Any) -> list[list[object]]:
+    """Lines of a table: what is compared with a black box's answers, agreement, divergence and R²; none without one."""
+    found: Mapping[str, Fidelity] = getattr(model, "fidelity_", None) or {}
+    return [
+        [
+            _IMITATION.get(name, name),
+            "" if np.isnan(part.agreement) else f"{part.agreement:.1f} %",
+            "" if np.isnan(part.kl) else f"{part.kl:.4f}",
+            "" if np.isnan(part.r2) else f"{part.r2:.3f}",
+        ]
+        for name, part in found.items()
+    ]
 
 
 def _of_classes(explanation: Explanation, model: Any, actual: NDArray[Any]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""The rows that a page holds one by one, as JSON: rows.js, heatmap.js and whatif.js read it."""
+"""The rows that a page holds one by one, as JSON: rows.js and heatmap.js read it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hideseek.explanation import Explanation
-from hideseek.report.page.columns import Column
 from hideseek.report.page.content import Content
-from hideseek.report.page.packing import pack_column, pack_shades
+from hideseek.report.page.packing import pack_shades
 from hideseek.report.page.sampling import rows_by_answer
 
 __all__ = ["page_features", "page_rows"]
@@ -20,30 +19,21 @@ _FEATURES_IN_HEATMAP = 60
 
 
 def page_features(content: Content) -> dict[str, Any]:
-    """Names, kinds and ranges of the features shown, and which of them the heatmap draws, in its order."""
-    names = content.explanation.feature_names
-    described = []
-    for j in content.features:
-        column = content.columns[j] if content.columns else None
-        described.append({"name": names[j], **({} if column is None else _described(column))})
+    """Names of the features shown, and which of them the heatmap draws, in its order."""
     place = {int(j): i for i, j in enumerate(content.features)}
-    return {"all": described, "heatmap": [place[int(j)] for j in content.ranked[:_FEATURES_IN_HEATMAP]]}
-
-
-def _described(column: Column) -> dict[str, Any]:
-    low, _, high = column.span
-    categories = [{"value": value, "label": label} for value, label in sorted(column.categories.items())]
-    return {"kind": column.kind, "low": low, "high": high, "categories": categories}
+    return {
+        "names": [content.explanation.feature_names[j] for j in content.features],
+        "heatmap": [place[int(j)] for j in content.ranked[:_FEATURES_IN_HEATMAP]],
+    }
 
 
 def page_rows(content: Content) -> dict[str, Any]:
-    """Labels, sentences, predictions, importances and values of the rows shown."""
+    """Labels, sentences, predictions and importances of the rows shown."""
     explanation, rows = content.explanation, content.rows
     ranked = content.ranked[:_FEATURES_IN_HEATMAP]
     order = rows_by_answer(
         content.group[rows], explanation.selected[np.ix_(rows, ranked)], explanation.importance[np.ix_(rows, ranked)]
     )
-    values = [pack_column(content.columns[j].values[rows]) for j in content.features] if content.columns else None
     return {
         "labels": [str(label) for label in explanation.row_labels[rows]],
         "sentences": [_shortened(explanation.describe(int(row))) for row in rows],
@@ -53,7 +43,6 @@ def page_rows(content: Content) -> dict[str, Any]:
         "selected": explanation.n_selected[rows].tolist(),
         "group": content.group[rows].tolist(),
         "importance": pack_shades(explanation.importance[np.ix_(rows, content.features)], _top(explanation)),
-        "values": values,
         "order": order.tolist(),
     }
 

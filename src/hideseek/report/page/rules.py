@@ -28,7 +28,7 @@ _MOST_CATEGORIES = 20
 
 @dataclass(frozen=True)
 class Condition:
-    """What a rule asks of one column."""
+    """What a rule asks of one column; where the bound is not a number, whether its value is missing."""
 
     column: int
     relation: str
@@ -38,6 +38,8 @@ class Condition:
     def holds(self, columns: Sequence[Column], rows: NDArray[np.intp]) -> NDArray[np.bool_]:
         """For each of these rows, whether it does."""
         values = columns[self.column].values[rows]
+        if np.isnan(self.bound):
+            return np.asarray(np.isnan(values) == (self.relation == "is"))
         relations = {"<": np.less, "≥": np.greater_equal, "≤": np.less_equal, "is": np.equal, "is not": np.not_equal}
         return np.asarray(relations[self.relation](values, self.bound))
 
@@ -96,13 +98,18 @@ def rule_for(meant: NDArray[np.bool_], columns: Sequence[Column], rows: NDArray[
 
 
 def _values_asked_for(column: Column) -> Sequence[float | None]:
-    """None: where the column is cut; a number: whether it is that category."""
-    return tuple(column.categories)[:_MOST_CATEGORIES] if column.kind == "category" else (None,)
+    """None: where the column is cut; a number: whether it is that category; not a number: whether it is missing."""
+    missing = (np.nan,) if column.n_missing else ()
+    if column.kind == "boolean":
+        return (1.0, *missing)
+    return (*tuple(column.categories)[:_MOST_CATEGORIES], *missing) if column.kind == "category" else (None, *missing)
 
 
 def _input(column: Column, value: float | None, rows: NDArray[np.intp]) -> NDArray[np.floating]:
     values = column.values[rows]
-    return values if value is None else (values == value).astype(np.float64)
+    if value is None:  # a tree would send the missing to a side of its own choice, which no rule in words could say
+        return np.where(np.isnan(values), column.span[1], values)
+    return np.asarray(np.isnan(values) if np.isnan(value) else values == value, dtype=np.float64)
 
 
 Path = tuple[tuple[int, bool, float], ...]
@@ -137,14 +144,17 @@ def _conditions(
 def _condition(which: tuple[int, float | None], smaller: bool, cut: float, column: Column) -> Condition:
     j, category = which
     low, _, high = column.span
+    few = column.kind == "ordered" or (column.kind == "whole number" and high - low <= _FEW_VALUES)
     if category is not None:
-        relation, bound, said = "is not" if smaller else "is", category, column.categories[category]
-    elif column.kind == "whole number" and high - low <= _FEW_VALUES:
+        relation, bound = "is not" if smaller else "is", category
+        said = "missing" if np.isnan(category) else column.said(category)
+    elif few:
         relation, bound = ("≤", float(floor(cut))) if smaller else ("≥", float(floor(cut) + 1))
-        said = f"{bound:g}"
+        said = column.said(bound)
     else:
-        relation, bound = "<" if smaller else "≥", _rounded(cut, float(np.nanstd(column.values)))
-        said = f"{bound:,.10g}"
+        whole_days = column.kind == "date" and column.is_whole
+        bound = float(ceil(cut)) if whole_days else _rounded(cut, float(np.nanstd(column.values)))
+        relation, said = "<" if smaller else "≥", column.said(bound) if column.kind == "date" else f"{bound:,.10g}"
     return Condition(j, relation, bound, f"{column.name} {relation} {said}")
 
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hideseek.estimators import BlackBoxExplainer
 from hideseek.estimators._base import BaseHideSeek
-from hideseek.explanation import _short
 from hideseek.report.page.bars import numbers_selected, ranking
 from hideseek.report.page.cards import groups
+from hideseek.report.page.columns import Column
 from hideseek.report.page.content import Content
 from hideseek.report.page.markup import Markup, element, table
-from hideseek.report.page.origin import parameters_of, versions
+from hideseek.report.page.model import kept_features
+from hideseek.report.page.origin import name_of, parameters_of, versions
+from hideseek.report.page.quality import fidelity_of
 
 __all__ = ["SECTIONS"]
 
 _MOST_LISTED = 500
+_KINDS = {"category": "category", "ordered": "ordered category"}
 
 
 def overview(content: Content) -> Markup:
@@ -42,11 +46,17 @@ def findings(content: Content) -> Markup:
 
 
 def quality(content: Content) -> Markup:
-    """How well the model predicts."""
-    if not content.quality:
+    """How well the model predicts, and an imitation imitates."""
+    if content.quality:
+        figures = _pairs("Quality of the predictions", "Figure", content.quality)
+    else:
         text = "Not known: pass the labels of these rows (y=...) or figures of your own (quality={...}) to the report."
-        return element("p", text, class_="quiet")
-    return _pairs("Quality of the predictions", "Figure", content.quality)
+        figures = element("p", text, class_="quiet")
+    compared = fidelity_of(content.model)
+    if not compared:
+        return figures
+    head = ["Beside the model's answers", "#Agreement", "#KL", "#R²"]
+    return Markup(figures + element("h3", "Fidelity on rows held out of the fit") + table("Fidelity", head, compared))
 
 
 def data(content: Content) -> Markup:
@@ -55,22 +65,26 @@ def data(content: Content) -> Markup:
         return element("p", "The explanation came without the values that were explained.", class_="quiet")
     rows: list[list[object]] = []
     for column in content.columns[:_MOST_LISTED]:
-        low, mean, high = ("" if column.kind == "category" else _short(number) for number in column.span)
-        kind = f"category, {len(column.categories)}" if column.kind == "category" else column.kind
+        kind = f"{_KINDS[column.kind]}, {len(column.categories)}" if column.kind in _KINDS else column.kind
+        low, mean, high = ("", "", "") if column.categories or _empty(column) else map(column.said, column.span)
         rows.append([column.name, kind, low, mean, high, f"{column.n_missing:,}" if column.n_missing else "none"])
     head = ["Column", "Type", "#Lowest", "#Mean", "#Highest", "#Missing"]
     more = len(content.columns) - _MOST_LISTED
     tail = element("p", f"{more:,} more columns are left out.", class_="quiet") if more > 0 else Markup()
-    n_rows, n_features = content.explanation.shape
+    n_rows = len(content.explanation)
     region = element(
         "div",
-        table(f"{n_rows:,} rows, {n_features:,} columns", head, rows),
+        table(f"{n_rows:,} rows, {len(content.columns):,} columns", head, rows),
         class_="scroll",
         tabindex=0,
         role="region",
         aria_label="Columns of the table",
     )
     return Markup(region + tail)
+
+
+def _empty(column: Column) -> bool:
+    return column.n_missing == len(column.values)
 
 
 def rows_note(content: Content) -> Markup:
@@ -100,12 +114,26 @@ def what_if_note(content: Content) -> Markup:
     """What can be done there, or why it cannot."""
     if content.obstacle is not None:
         return element("p", f"The model does not run in this page. {content.obstacle}", class_="note")
-    ensemble = content.model._ensemble
-    return element(
-        "p",
-        f"The model itself is in this page: {len(ensemble.visible)} pairs of networks, "
-        f"{ensemble.stack.parameters.numel():,} weights. Change a row's values, and masks and prediction follow.",
+    ensemble, n_features = content.model._ensemble, content.explanation.shape[1]
+    n_pairs, n_left_out = len(ensemble.visible), n_features - len(kept_features(content.model))
+    text = (
+        f"{_what_runs(content.model)} is in this page: {n_pairs} pair{'s' if n_pairs > 1 else ''} of networks, "
+        f"{ensemble.stack.parameters.numel():,} weights. Change a row's values, and masks and prediction follow."
     )
+    if n_left_out:
+        text += f" Screening left out {n_left_out:,} of {n_features:,} features before the fit: they change nothing."
+    return element("p", text)
+
+
+def _what_runs(model: BaseHideSeek) -> str:
+    if isinstance(model, BlackBoxExplainer):
+        return f"The imitation of the model{_named(model)}, not that model itself,"
+    return "The model itself"
+
+
+def _named(explainer: BlackBoxExplainer) -> str:
+    """Which model, where it is still known."""
+    return "" if explainer.model is None else f" ({name_of(explainer.model)})"
 
 
 def method(content: Content) -> Markup:
@@ -117,6 +145,11 @@ def method(content: Content) -> Markup:
             "from what is left. Showing a feature has a price, so that only what the prediction needs is shown. Masks "
             "say what the model needed; they are not causes."
         )
+        if isinstance(content.model, BlackBoxExplainer):
+            text = (
+                f"A model{_named(content.model)} is explained by imitation: what is learned are its answers, without "
+                f"any true label, and its fidelity says how far to believe it. {text}"
+            )
     elif content.model is not None:
         text = f"The importances are those of {type(content.model).__name__} ({content.explanation.importance_kind})."
     else:

@@ -58,7 +58,8 @@ def subgroups_of(explanation: Explanation, columns: Sequence[Column]) -> tuple[N
     """The group of each row, from 0, and what there is to say about each group."""
     group = group_rows(explanation.selected)
     often_first = np.argsort(-explanation.selected.mean(axis=0), kind="stable")
-    looked_at = [columns[j] for j in np.sort(often_first[:_COLUMNS_LOOKED_AT])] if columns else []
+    among = set(often_first[:_COLUMNS_LOOKED_AT].tolist())
+    looked_at = [column for column in columns if column.feature in among]
     rows = _some_rows(len(explanation), _ROWS_LOOKED_AT)
     found = []
     for number in range(int(group.max(initial=0)) + 1):

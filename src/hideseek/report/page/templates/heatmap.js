@@ -33,7 +33,7 @@ class Heatmap {
   }
 
   summary() {
-    const names = this.columns.slice(0, 5).map((j) => this.data.features.all[j].name);
+    const names = this.columns.slice(0, 5).map((j) => this.data.features.names[j]);
     return (
       `Heatmap of ${this.order.length} rows by ${this.columns.length} features in ${this.data.groups.length} ` +
       `groups; most important: ${listed(names)}. The groups are described above, every row below.`
@@ -41,7 +41,7 @@ class Heatmap {
   }
 
   value(line, column) {
-    return this.importance(this.order[line] * this.data.features.all.length + this.columns[column]);
+    return this.importance(this.order[line] * this.data.features.names.length + this.columns[column]);
   }
 
   /** Everything but the cursor, once for each size and colour scheme. */
@@ -90,7 +90,7 @@ class Heatmap {
   headHeight() {
     const context = this.canvas.getContext("2d");
     context.font = this.font;
-    const widest = Math.max(...this.columns.map((j) => context.measureText(this.data.features.all[j].name).width));
+    const widest = Math.max(...this.columns.map((j) => context.measureText(this.data.features.names[j]).width));
     this.upright = widest + 8 > this.cell;
     return this.upright ? Math.min(NAME_MOST, widest + 10) : 20;
   }
@@ -100,7 +100,7 @@ class Heatmap {
     context.fillStyle = this.colours.text;
     const every = this.upright ? Math.max(1, Math.ceil(14 / this.cell)) : 1;
     for (let column = 0; column < this.columns.length; column += every) {
-      const { name } = this.data.features.all[this.columns[column]];
+      const name = this.data.features.names[this.columns[column]];
       context.save();
       context.translate(this.left + (column + 0.5) * this.cell, this.top - 6);
       if (this.upright) {
@@ -185,7 +185,7 @@ class Heatmap {
   said({ line, column }) {
     const row = this.order[line];
     const { groups, rows, features } = this.data;
-    const name = features.all[this.columns[column]].name;
+    const name = features.names[this.columns[column]];
     return `${groups[rows.group[row]]}, row ${rows.labels[row]}, ${name}: ${this.value(line, column).toFixed(2)}`;
   }
 }

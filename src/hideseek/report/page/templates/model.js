@@ -8,9 +8,10 @@ class PageModel {
     this.weights = unpack(description.weights);
   }
 
-  /** Values of all columns -> the mask of each column, and the model's outputs. */
+  /** A number for each column of the table, NaN where missing -> the mask of each feature, and the outputs. */
   run(values) {
-    const x = this.inputs.map((input) => standardised(input, values[input.column]));
+    const matrix = this.encode(values);
+    const x = this.inputs.map((input, i) => standardised(input, matrix[i]));
     const n = x.length;
     const nMasks = this.members[0].visible.length;
     const masks = new Float64Array(nMasks);
@@ -35,13 +36,17 @@ class PageModel {
         }
       }
     }
-    const ofColumn = new Float64Array(values.length);
-    this.inputs.forEach((input, i) => {
-      const g = this.groups[i];
-      ofColumn[input.column] = masks[g] / Math.max(1, seen[g]);
-    });
     const { center = 0, scale = 1 } = this.output;
-    return { masks: ofColumn, outputs: total.map((value) => center + scale * value) };
+    return {
+      masks: masks.map((sum, g) => sum / Math.max(1, seen[g])),
+      outputs: total.map((value) => center + scale * value),
+    };
+  }
+
+  /** The columns of the features, one after the other, as in Python. */
+  encode(values) {
+    const { columns, features } = this.encoder;
+    return features.flatMap((feature) => feature.columns.flatMap((k) => encoded(columns[k], values[k])));
   }
 
   forward(layers, x) {
@@ -69,8 +74,18 @@ class PageModel {
   }
 }
 
-function standardised({ kind, center, scale, constant, value: category }, raw) {
+/** What a column's code makes of a value: a number, or the place of a level. */
+function encoded({ kind, fill, missing, levels, other }, value) {
+  const gone = Number.isNaN(value);
+  if (kind !== "category") return missing ? [gone ? fill : value, Number(gone)] : [gone ? fill : value];
+  const places = levels.length + Number(other) + Number(missing);
+  const whereMissing = missing ? places - 1 : fill;
+  const place = gone ? whereMissing : value;
+  if (places < 2) return [0];
+  return places === 2 ? [place] : Array.from({ length: places }, (_, i) => Number(i === place));
+}
+
+function standardised({ center, scale, constant }, number) {
   if (constant) return 0;
-  const number = kind === "category" ? Number(raw === category) : raw;
   return Math.fround(Math.min(FARTHEST, Math.max(-FARTHEST, (number - center) / scale)));
 }

@@ -7,9 +7,17 @@ class WhatIf {
   constructor(data) {
     this.data = data;
     this.model = new PageModel(data.model);
-    this.columns = data.rows.values.map(unpack);
+    const { columns } = this.model.encoder;
+    this.fields = data.fields.map((field, k) => ({ ...field, middle: columns[k].fill }));
+    this.columns = data.fields.map((field) => unpack(field.values));
     this.values = new Float64Array(this.columns.length);
-    this.controls = data.features.all.map((feature, j) => this.makeControl(feature, j));
+    this.controls = this.fields.map((field, k) =>
+      makeControl(field, `field-${k}`, (value) => {
+        this.set(k, value);
+        this.answer();
+      }),
+    );
+    this.features = this.model.encoder.features.map((feature) => this.makeFeature(feature));
     this.outputs = this.makeOutputs();
     this.form = byId("what-if-start");
     this.more = byId("what-if-more");
@@ -36,7 +44,10 @@ class WhatIf {
     this.row = row;
     byId("what-if-row").value = this.data.rows.labels[row];
     byId("what-if-error").textContent = "";
-    this.columns.forEach((values, j) => this.set(j, plain(values[row], values)));
+    this.columns.forEach((values, k) => {
+      this.controls[k].forget?.();
+      this.set(k, plain(values[row], values));
+    });
     this.before = this.model.run(this.values);
     this.ranked = [...this.before.masks.keys()].sort((a, b) => this.before.masks[b] - this.before.masks[a] || a - b);
     this.showAll = false;
@@ -48,27 +59,28 @@ class WhatIf {
   arrange() {
     const all = this.ranked.length;
     const shown = this.showAll ? this.ranked : this.ranked.slice(0, FEATURES_AT_FIRST);
-    byId("what-if-features").replaceChildren(...shown.map((j) => this.controls[j].element));
+    byId("what-if-features").replaceChildren(...shown.map((j) => this.features[j].element));
     this.more.hidden = all <= FEATURES_AT_FIRST;
     this.more.textContent = this.showAll ? "Show fewer features" : `Show all ${all} features`;
   }
 
-  set(j, value) {
-    this.values[j] = value;
-    this.controls[j].show(value);
+  set(k, value) {
+    this.values[k] = value;
+    this.controls[k].show(value);
   }
 
-  change(j, value) {
-    this.set(j, value);
-    this.answer();
-  }
-
-  makeControl(feature, j) {
-    const name = make("span", { className: "feature-name", id: `feature-${j}` }, feature.name);
-    const inputs = feature.categories.length ? this.makeMenu(feature, j) : this.makeNumber(feature, j);
-    const meter = make("meter", { min: 0, max: 1, "aria-label": `Mask of ${feature.name}` });
+  /** A feature has one mask, and the controls of its columns: one, or several under their own names. */
+  makeFeature({ name, columns }) {
+    const isGroup = columns.length > 1;
+    const title = make("span", { className: "feature-name" }, name);
+    const parts = columns.map((k) => {
+      const label = isGroup ? make("span", { className: "part-name" }, this.fields[k].name) : title;
+      label.id = `field-${k}`; // which the control names as its label
+      return make("div", { className: "part" }, ...(isGroup ? [label] : []), ...this.controls[k].elements);
+    });
+    const meter = make("meter", { min: 0, max: 1, "aria-label": `Mask of ${name}` });
     const mask = make("span", { className: "mask" });
-    const element = make("div", { className: "feature" }, name, ...inputs.elements, meter, mask);
+    const element = make("div", { className: "feature" }, title, make("div", {}, ...parts), meter, mask);
     const showMask = (value) => {
       meter.value = value;
       mask.textContent = value.toFixed(2);
@@ -76,34 +88,7 @@ class WhatIf {
       element.classList.toggle("selected", isSelected);
       mask.title = isSelected ? "selected" : "not selected";
     };
-    return { element, show: inputs.show, showMask };
-  }
-
-  makeMenu(feature, j) {
-    const options = feature.categories.map(({ value, label }) => new Option(label, value));
-    const menu = make("select", { className: "menu", "aria-labelledby": `feature-${j}` }, ...options);
-    menu.addEventListener("input", () => this.change(j, Number(menu.value)));
-    return { elements: [menu], show: (value) => (menu.value = String(value)) };
-  }
-
-  makeNumber(feature, j) {
-    const step = feature.kind === "whole number" ? 1 : "any";
-    const slider = make("input", { type: "range", min: feature.low, max: feature.high, step });
-    slider.setAttribute("aria-labelledby", `feature-${j}`);
-    slider.disabled = feature.low === feature.high;
-    const field = make("input", { type: "number", step: "any", "aria-labelledby": `feature-${j}` });
-    slider.addEventListener("input", () => this.change(j, Number(slider.valueAsNumber.toPrecision(5))));
-    field.addEventListener("input", () => {
-      const isNumber = Number.isFinite(field.valueAsNumber);
-      field.toggleAttribute("aria-invalid", !isNumber);
-      if (isNumber) this.change(j, field.valueAsNumber);
-    });
-    const show = (value) => {
-      slider.value = value;
-      if (field.valueAsNumber !== value) field.value = value;
-      field.removeAttribute("aria-invalid");
-    };
-    return { elements: [slider, field], show };
+    return { element, showMask };
   }
 
   makeOutputs() {
@@ -120,7 +105,7 @@ class WhatIf {
 
   answer() {
     const { masks, outputs } = this.model.run(this.values);
-    masks.forEach((mask, j) => this.controls[j].showMask(mask));
+    masks.forEach((mask, j) => this.features[j].showMask(mask));
     const isClass = this.model.output.kind === "softmax";
     const written = (value) => (isClass ? value.toFixed(3) : short(value));
     this.outputs.forEach(({ number, bar, before }, c) => {
@@ -138,7 +123,7 @@ class WhatIf {
   sentence(masks, outputs) {
     const chosen = [...masks.keys()].filter((j) => masks[j] > this.model.threshold);
     chosen.sort((a, b) => masks[b] - masks[a] || a - b);
-    const parts = chosen.map((j) => `${this.data.features.all[j].name} = ${this.said(j)} (${masks[j].toFixed(2)})`);
+    const parts = chosen.map((j) => `${this.said(j)} (${masks[j].toFixed(2)})`);
     const { classes } = this.model.output;
     const most = outputs.indexOf(Math.max(...outputs));
     const predicted = classes
@@ -151,8 +136,10 @@ class WhatIf {
   }
 
   said(j) {
-    const category = this.data.features.all[j].categories.find(({ value }) => value === this.values[j]);
-    return category ? category.label : short(this.values[j]);
+    const { name, columns } = this.model.encoder.features[j];
+    const isGroup = columns.length > 1;
+    const values = columns.map((k) => saidValue(this.fields[k], this.values[k], isGroup)).join(", ");
+    return `${name} = ${isGroup ? `(${values})` : values}`;
   }
 }
 
