@@ -293,27 +293,20 @@ def assert_described(model, row):
 
 
 def test_features_that_screening_left_out_are_not_in_the_page(models, table, tmp_path):
-    model, X = copy(models["binary"]), np.insert(table[0], [0, 3], 7.0, axis=1)
-    members, kept = model._ensemble, SimpleNamespace(features=np.array([1, 2, 3, 5, 6]))
-
-    def masks(X):
-        wide = np.zeros((len(X), 7))
-        wide[:, kept.features] = members.masks(X[:, kept.features])
-        return wide
-
-    def outputs(X, n_draws, **options):
-        return members.outputs(X[:, kept.features], n_draws, **options)
-
-    model._ensemble = SimpleNamespace(**{**vars(members), "kept": kept, "masks": masks, "outputs": outputs})
-    model.n_features_in_ = 7
-    model.explain(X[:40]).report(tmp_path / "page.html")
+    members, model = models["binary"], copy(models["binary"])
+    kept, X = [1, 2, 3, 5, 6], np.insert(table[0], [0, 3], 7.0, axis=1)
+    features = SimpleNamespace(features=np.array(kept))
+    model._ensemble, model.n_features_in_ = SimpleNamespace(**{**vars(members._ensemble), "kept": features}), 7
+    masks = np.zeros((40, 7))
+    masks[:, kept] = members.explain(X[:40, kept]).importance
+    Explanation(masks, masks > 0.5, data=X[:40], model=model).report(tmp_path / "page.html")
     page = Page(tmp_path / "page.html")
     assert "Screening left out 2 of 7 features" in page.text["what-if"]
     assert [field["name"] for field in page.data["fields"]] == ["x2", "x3", "x4", "x6", "x7"]
     np.testing.assert_allclose(arrays(page.data["fields"][3]["values"]), X[:40, 5], rtol=1e-6)
-    masks, outputs = run(page.data["model"], X[3:4, kept.features])
-    np.testing.assert_allclose(masks, model.explain(X[3:4]).importance[0, kept.features], atol=1e-5)
-    np.testing.assert_allclose(outputs, model.predict_proba(X[3:4])[0], rtol=1e-5)
+    found, outputs = run(page.data["model"], X[3:4, kept])
+    np.testing.assert_allclose(found, masks[3, kept], atol=1e-5)
+    np.testing.assert_allclose(outputs, members.predict_proba(X[3:4, kept])[0], rtol=1e-5)
 
 
 def test_an_imitation_says_that_it_is_one(models, table, tmp_path):
