@@ -48,6 +48,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         epochs: The same counted in passes over the rows; give one of the two.
         batch_size: Rows per step, drawn with replacement, or "full" for all of them.
         learning_rate: Adam's.
+        weight_decay: The share of every weight, times the learning rate, that a step takes away. Of use in long fits.
         threshold: A feature is selected where its mask is greater.
         prediction_draws: Draws of the hidden features over which a prediction is averaged; 1 to 256.
         validation_fraction: Share of the rows held out, whose loss ``history_`` then records.
@@ -92,6 +93,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         epochs: float | None = None,
         batch_size: int | str | None = None,
         learning_rate: float | None = None,
+        weight_decay: float | None = None,
         threshold: float = 0.5,
         prediction_draws: int = 16,
         validation_fraction: float = 0.0,
@@ -114,6 +116,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
             epochs=epochs,
             batch_size=batch_size,
             learning_rate=learning_rate,
+            weight_decay=weight_decay,
             threshold=threshold,
             prediction_draws=prediction_draws,
             validation_fraction=validation_fraction,

@@ -41,6 +41,7 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
         epochs: The same counted in passes over the rows; give one of the two.
         batch_size: Rows per step, drawn with replacement, or "full" for all of them.
         learning_rate: Adam's.
+        weight_decay: The share of every weight, times the learning rate, that a step takes away. Of use in long fits.
         threshold: A feature is selected where its mask is greater.
         prediction_draws: Draws of the hidden features over which a prediction is averaged; 1 to 256.
         validation_fraction: Share of the rows held out, whose loss ``history_`` then records.
