@@ -82,8 +82,8 @@ def test_presets_and_what_overrides_them(switch):
     model = HideSeekClassifier("paper", steps=2, n_members=3, batch_size=64, hidden_layers=[8]).fit(*switch)
     assert (model.recipe_.n_members, model.recipe_.batch_size, model.recipe_.hidden_layers) == (3, 64, (8,))
     assert model.recipe_.learning_rate == PRESETS["paper"].learning_rate
-    full = HideSeekClassifier("balanced", steps=2, batch_size="full").fit(*switch)
-    assert full.recipe_.batch_size is None
+    full = HideSeekClassifier("balanced", steps=2, batch_size="full", weight_decay=0.02).fit(*switch)
+    assert (full.recipe_.batch_size, full.recipe_.weight_decay) == (None, 0.02)
 
 
 @pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")

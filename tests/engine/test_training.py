@@ -37,10 +37,12 @@ def fit(recipe, data, members, **options):
     return train(recipe, data, members, **options)
 
 
-def test_adam_equals_torch():
+@pytest.mark.parametrize("weight_decay", [0.0, 0.5])
+def test_adam_equals_torch(weight_decay):
     ours, theirs = torch.randn(2, 30), nn.Parameter(torch.empty(2, 30))
     theirs.data.copy_(ours)
-    adam, reference = Adam(ours, 0.01), torch.optim.Adam([theirs], lr=0.01)
+    adam = Adam(ours, 0.01, weight_decay)
+    reference = torch.optim.AdamW([theirs], lr=0.01, weight_decay=weight_decay)
     for _ in range(20):
         gradient = torch.randn(2, 30)
         theirs.grad = gradient.clone()
@@ -110,6 +112,12 @@ def test_a_higher_price_shows_less():
     _, history = fit(recipe, make_data(rows=1000), make_members([1, 1, 1], price=[0.0, 0.05, 1.0]))
     low, middle, high = history.mask_sum[-1]
     assert low > middle > high
+
+
+def test_weight_decay_keeps_weights_small():
+    recipe, data = Recipe(steps=50, batch_size=32, learning_rate=1e-2), make_data()
+    plain, decayed = (fit(replace(recipe, weight_decay=w), data, make_members([1]))[0] for w in (0.0, 1.0))
+    assert decayed.parameters.square().sum() < 0.7 * plain.parameters.square().sum()
 
 
 def test_hidden_columns_stay_hidden_in_training():

@@ -19,6 +19,7 @@ class Recipe:
         steps: Optimiser steps. With a full batch a step is one of the paper's epochs.
         batch_size: Rows a member sees in a step, drawn with replacement; None: all rows, in order.
         learning_rate: Adam's.
+        weight_decay: The share of every weight, times the learning rate, that a step takes away.
         anneal_power: q in lambda_t = (t / T)^q * lambda_max (eq. 11).
         n_members: Models trained side by side, whose masks and probabilities are averaged.
         kept_fraction: Share of the members that answer: those with the smallest loss at the end of training. Now and
@@ -39,6 +40,7 @@ class Recipe:
     column_fraction: float = 1.0
     replacement: str = "marginal"
     cross_fit: bool = False
+    weight_decay: float = 0.0
 
     @property
     def n_seeks(self) -> int:
@@ -55,6 +57,7 @@ PRESETS = {
         steps=4000,
         batch_size=96,
         learning_rate=4e-3,
+        weight_decay=0.025,
         n_members=10,
         kept_fraction=2 / 3,
         cross_fit=True,

@@ -71,7 +71,7 @@ class Steps(ABC):
     def __init__(self, problem: Problem, n_chunks: int) -> None:
         like, (n_members, n_features) = problem.stack.parameters, problem.visible.shape
         self._problem = problem
-        self._adam = Adam(like, problem.recipe.learning_rate)
+        self._adam = Adam(like, problem.recipe.learning_rate, problem.recipe.weight_decay)
         self._gradients = like.new_empty(n_chunks, len(like))
         self._only = self._gradients[0] if n_chunks == 1 else None
         self._loss_sum = like.new_zeros(n_chunks, n_members, problem.stack.seek.sizes[-1])

@@ -79,6 +79,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         epochs: float | None = None,
         batch_size: int | str | None = None,
         learning_rate: float | None = None,
+        weight_decay: float | None = None,
         screening: bool | int | str | None = None,
         threshold: float = 0.5,
         prediction_draws: int = 16,
@@ -101,6 +102,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         self.epochs = epochs
         self.batch_size = batch_size
         self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
         self.screening = screening
         self.threshold = threshold
         self.prediction_draws = prediction_draws

@@ -77,6 +77,7 @@ class BlackBoxExplainer(BaseHideSeek):
         epochs: The same counted in passes over the rows; give one of the two.
         batch_size: Rows per step, drawn with replacement, or "full" for all of them.
         learning_rate: Adam's.
+        weight_decay: The share of every weight, times the learning rate, that a step takes away. Of use in long fits.
         screening: Whether hopeless columns of a wide table are dropped first, as of ``HideSeekClassifier``.
         threshold: A feature is selected where its mask is greater.
         prediction_draws: Draws of the hidden features over which a prediction is averaged; 1 to 256.
@@ -134,6 +135,7 @@ class BlackBoxExplainer(BaseHideSeek):
         epochs: float | None = None,
         batch_size: int | str | None = None,
         learning_rate: float | None = None,
+        weight_decay: float | None = None,
         screening: bool | int | str | None = None,
         threshold: float = 0.5,
         prediction_draws: int = 16,
@@ -157,6 +159,7 @@ class BlackBoxExplainer(BaseHideSeek):
             epochs=epochs,
             batch_size=batch_size,
             learning_rate=learning_rate,
+            weight_decay=weight_decay,
             screening=screening,
             threshold=threshold,
             prediction_draws=prediction_draws,

@@ -53,6 +53,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         epochs: The same counted in passes over the rows; give one of the two.
         batch_size: Rows per step, drawn with replacement, or "full" for all of them.
         learning_rate: Adam's.
+        weight_decay: The share of every weight, times the learning rate, that a step takes away. Of use in long fits.
         screening: Whether to drop the columns of a wide table that go with the target neither alone, nor squared, nor
             in a product of two, nor as a switch of one of these, before any network sees them: True, False, "auto"
             for tables of more than 32 columns, or how many columns to leave at most. What a penalty means does not
@@ -106,6 +107,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         epochs: float | None = None,
         batch_size: int | str | None = None,
         learning_rate: float | None = None,
+        weight_decay: float | None = None,
         screening: bool | int | str | None = None,
         threshold: float = 0.5,
         prediction_draws: int = 16,
@@ -130,6 +132,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
             epochs=epochs,
             batch_size=batch_size,
             learning_rate=learning_rate,
+            weight_decay=weight_decay,
             screening=screening,
             threshold=threshold,
             prediction_draws=prediction_draws,

@@ -61,13 +61,14 @@ RULES: dict[str, Rule] = {
     "column_fraction": _share.or_none(),
     "groups": Rule("a dict from a feature's name to a list of its columns", is_grouping).or_none(),
     "replacement": choice(*REPLACEMENTS).or_none(),
-    "cross_fit": Rule("True or False", lambda value: isinstance(value, bool | np.bool_)).or_none(),
+    "cross_fit": Rule("True or False", lambda value: isinstance(value, bool)).or_none(),
     "hidden_layers": Rule("a tuple of whole numbers of at least 1", _is_widths).or_none(),
     "anneal_power": number("a number of at least 0", lambda value: value >= 0).or_none(),
     "steps": integer(1).or_none(),
     "epochs": _positive.or_none(),
     "batch_size": (integer(1) | choice("full")).or_none(),
     "learning_rate": _positive.or_none(),
+    "weight_decay": number("a number of at least 0", lambda value: value >= 0).or_none(),
     "screening": (choice("auto") | Rule("True or False", lambda value: isinstance(value, bool)) | integer(1)).or_none(),
     "threshold": number("a number in [0, 1)", lambda value: 0 <= value < 1),
     "prediction_draws": integer(1, POOL_ROWS),
@@ -82,14 +83,16 @@ RULES_WHEN_ANSWERING = {name: RULES[name] for name in ("threshold", "prediction_
 
 def resolve_recipe(parameters: Mapping[str, Any], n_rows: int) -> Recipe:
     """The preset's recipe with every value that was given in its place."""
-    names = ("n_members", "kept_fraction", "column_fraction", "replacement", "anneal_power", "steps", "learning_rate")
-    changes = {name: parameters[name] for name in names if parameters[name] is not None}
+    names = ("n_members", "kept_fraction", "column_fraction", "replacement", "anneal_power", "steps")
+    changes = {
+        name: parameters[name]
+        for name in (*names, "learning_rate", "weight_decay", "cross_fit")
+        if parameters[name] is not None
+    }
     if parameters["hidden_layers"] is not None:
         changes["hidden_layers"] = tuple(int(width) for width in parameters["hidden_layers"])
     if parameters["batch_size"] is not None:
         changes["batch_size"] = None if parameters["batch_size"] == "full" else int(parameters["batch_size"])
-    if parameters["cross_fit"] is not None:
-        changes["cross_fit"] = bool(parameters["cross_fit"])
     recipe = replace(PRESETS[parameters["preset"]], **changes)
     if parameters["epochs"] is None:
         return recipe
