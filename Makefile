@@ -10,7 +10,7 @@ demo: .venv/installed
 	$(BIN)/python examples/demo.py
 
 test: check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 check: .venv/installed
 	$(BIN)/ruff check .

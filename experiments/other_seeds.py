@@ -24,7 +24,6 @@ CASES: dict[str, tuple[tuple[str, ...], tuple[str, ...], int]] = {
     "hundred": (("paper",), ("Syn4",), 20),
     "annealing": (("q = 0.5", "q = 1"), (), 8),
     "correlated": (("paper",), tuple(f"Syn{i}, rho {rho}" for rho in (0.8, 0.9) for i in range(1, 7)), 5),
-    "million": (("paper",), ("Syn6",), 3),
 }
 """By experiment: methods, datasets (none named: all) and how many other seeds."""
 
