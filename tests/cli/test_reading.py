@@ -35,7 +35,7 @@ def test_words_numbers_and_missing_values_are_the_same_with_every_library(tmp_pa
 @pytest.mark.parametrize(
     ("name", "written"),
     [
-        ("data.csv.gz", gzip.compress(TEXT.encode())),
+        ("data.csv.gz", gzip.compress(TEXT.encode(), mtime=0)),
         ("data.csv", "\ufeff".encode() + TEXT.replace("\n", "\r\n").encode()),
         ("data.csv", TEXT.replace('"income, net"', "income£ net").replace(",", ";").replace("£", ",").encode()),
         ("data.tsv", TEXT.replace('"income, net"', "income£ net").replace(",", "\t").replace("£", ",").encode()),
@@ -76,7 +76,7 @@ def test_a_column_without_a_name_is_left_out_with_a_warning(tmp_path):
         ("data.csv", b"a,b\n1,2,3\n1,2,3\n", "data.csv cannot be read as CSV"),
         ("data.csv", "a,é\n1,2\n".encode("latin-1"), "data.csv: the text is not UTF-8"),
         ("data.csv", "a,b\n1,é\n".encode("latin-1"), "data.csv: the text is not UTF-8"),
-        ("data.csv.gz", gzip.compress(TEXT.encode())[:-9], "data.csv.gz cannot be read as CSV"),
+        ("data.csv.gz", gzip.compress(TEXT.encode(), mtime=0)[:-9], "data.csv.gz cannot be read as CSV"),
         ("data.parquet", b"PAR1 and no more", "data.parquet cannot be read as Parquet"),
         ("data.arrow", b"no arrow", "data.arrow cannot be read as Arrow"),
     ],
