@@ -92,7 +92,7 @@ def test_numbers_of_numpy_and_dates_can_be_saved(switch, tmp_path):
     path = tmp_path / "model.safetensors"
     days = np.array(["2024-01-01", "2025-01-01"], dtype="M8[D]")
     model = HideSeekClassifier(
-        "fast", steps=np.int64(5), hidden_layers=tuple(np.array([8, 4])), penalty=np.float32(0.5)
+        "fast", steps=np.int64(5), hidden_layers=tuple(np.array([8, 4])), penalty=np.float32(0.5), random_state=0
     )
     model.fit(X, days[y]).save(path)
     again = hideseek.load(path)
