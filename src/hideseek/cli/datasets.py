@@ -101,7 +101,7 @@ def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
         names = ("name", "rows", "features", "about")
         lines = [(name, entry.rows, entry.features, entry.about) for name, entry in DATASETS.items()]
         output.table(names, lines)
-        output.line("\nNext: hideseek datasets Syn4 --rows 2000 --out syn4.csv")
+        output.line("\nNext: hideseek datasets Syn4 --out syn4.csv")
         return {"datasets": [dict(zip(names, line, strict=True)) for line in lines]}
     name, entry = _entry(arguments.name)
     paths = [path for path in (arguments.out, arguments.truth) if path is not None]
