@@ -34,11 +34,6 @@ BINS = {"none": 0, "under 0.2": 0.001, "to 0.4": 0.2, "to 0.6": 0.4, "to 0.8": 0
 
 PRESETS = ("fast", "balanced", "best")
 
-EXPLANATION = """
-Screening leaves Syn1-6 among thousands of columns as easy as among eleven. What is left to do are correlated and
-skewed columns, where the networks take long to tell features apart, and features of the other branch of a switch.
-"""
-
 
 def problems(setting: str) -> dict[str, str]:
     """From the label of a dataset to its problem."""
@@ -129,5 +124,4 @@ EXPERIMENT = Experiment(
     keep=keep,
     table=by_setting,
     tables=tables,
-    explanation=EXPLANATION,
 )
