@@ -14,7 +14,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hideseek import HideSeekClassifier, HideSeekRegressor, HideSeekWarning, InputError, MaskWarning
-from hideseek.datasets import make_syn
 from hideseek.engine import teams
 from hideseek.engine.recipe import PRESETS
 
@@ -417,14 +416,6 @@ def test_an_explanation_keeps_to_its_own_fit(switch):
     explanation, expected = model.explain(X), model.predict(X)
     model.fit(X, 1 - y)
     np.testing.assert_array_equal(explanation.prediction, expected)
-
-
-def test_a_short_table_that_is_learned_by_heart_is_said_and_the_advice_helps():
-    data = make_syn("Syn4", n_samples=1000, random_state=200)
-    with pytest.warns(MaskWarning, match=r"saturated.*cross_fit=True"):
-        model = HideSeekClassifier(n_members=3, random_state=0).fit(data.X, data.y)
-    mended = HideSeekClassifier(n_members=3, cross_fit=True, random_state=0).fit(data.X, data.y)
-    assert mended.select(data.X).mean() < 0.8 * model.select(data.X).mean()
 
 
 def test_collapsed_and_saturated_masks_are_said(switch):

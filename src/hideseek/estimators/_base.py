@@ -44,7 +44,7 @@ from hideseek.validation import (
 __all__ = ["BaseHideSeek"]
 
 _ROWS_LOOKED_AT = 2000
-_WORTH_A_WARNING = 0.9
+_WORTH_A_WARNING = 0.99
 _SHOWN = 0.5
 
 
@@ -299,8 +299,6 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         elif self._ensemble.kept is None and n_columns > 1 and (n_shown == n_columns).mean() >= _WORTH_A_WARNING:
             problem = "saturated: every feature is shown in nearly every row"
             advice = f"try penalty={max(3 * self.penalty_, PRICE_PER_FEATURE * n_columns):.2g}"
-            if not self.recipe_.cross_fit:  # a short table is learned by heart, and then every feature seems to help
-                advice += " or, above all for a short table, cross_fit=True"
         else:
             return
         warnings.warn(f"the masks {problem}; penalty is {self.penalty_:.3g}: {advice}", MaskWarning, stacklevel=3)
