@@ -108,12 +108,35 @@ def test_a_new_fit_forgets_the_path(searched, switch):
     assert not hasattr(model, "_candidates")
 
 
-def test_many_problems_may_be_searched(switch):
-    X, y = switch
-    first, second = HideSeekClassifier(**QUICK).fit_many([(X, y, 0, {"penalty": "auto"}), (X, y, 1, {"penalty": 0.1})])
-    alone = HideSeekClassifier(**QUICK, penalty="auto").fit(X, y)
-    np.testing.assert_allclose(first.explain(X).importance, alone.explain(X).importance, atol=1e-5)
-    assert second.penalty_ == 0.1
+def test_problems_searched_side_by_side_get_what_each_gets_alone(switch):
+    X, y = switch[0][:500], switch[1][:500]  # short enough for folds
+    problems = [
+        (X, y, 0, {"penalty": "auto"}),
+        (X, y, 1, {"penalty": 0.1}),
+        (X[::-1].copy(), y[::-1].copy(), 2, {"penalty": "auto"}),
+    ]
+    for model, (table, labels, seed, changes) in zip(
+        HideSeekClassifier(**QUICK).fit_many(problems), problems, strict=True
+    ):
+        alone = HideSeekClassifier(**QUICK | changes | {"random_state": seed}).fit(table, labels)
+        assert model.penalty_ == alone.penalty_
+        np.testing.assert_allclose(model.explain(X).importance, alone.explain(X).importance, atol=1e-5)
+        if changes["penalty"] == "auto":
+            np.testing.assert_allclose(model.path_.loss, alone.path_.loss, atol=1e-5)
+            fullest, fullest_alone = (each.at(penalty=1e-9) for each in (model, alone))
+            np.testing.assert_allclose(fullest.explain(X).importance, fullest_alone.explain(X).importance, atol=1e-5)
+
+
+def test_problems_of_which_screening_leaves_different_columns_are_fitted_in_one_call(wide):
+    X, y = wide
+    more = (X[:, :20] > 0).sum(axis=1) > 10
+    problems = [(X, y, 0, {}), (X, more.astype(int), 0, {})]
+    model = HideSeekClassifier(**QUICK, screening=True)
+    few, many = model.fit_many(problems)
+    assert few.screening_.kept.sum() < many.screening_.kept.sum()
+    for each, (table, labels, _, _) in zip((few, many), problems, strict=True):
+        alone = HideSeekClassifier(**QUICK, screening=True).fit(table, labels)
+        np.testing.assert_allclose(each.explain(X).importance, alone.explain(X).importance, atol=1e-5)
 
 
 # -- screening ----------------------------------------------------------------------------------------------------

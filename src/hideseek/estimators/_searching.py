@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from hideseek.engine.device import resolve_device
 from hideseek.engine.ensemble import Ensemble
-from hideseek.engine.recipe import PRICE_PER_FEATURE, Recipe
+from hideseek.engine.recipe import PRICE_PER_FEATURE
 from hideseek.errors import InputError
 from hideseek.estimators._fitting import Prepared, fit_stack, history_of
 from hideseek.estimators._parameters import resolve_penalty, resolve_recipe, resolve_screening
 from hideseek.progress import training_progress
-from hideseek.search.candidates import PathProblem, train_path
+from hideseek.search.candidates import PathProblem, train_paths
 from hideseek.search.parts import judging_splits
 from hideseek.search.path import PRICES, PenaltyPath
 from hideseek.search.screening import Screening, residuals_of, screen
@@ -43,7 +43,7 @@ class Candidate:
 
 
 def fit_models(models: Sequence[BaseHideSeek], problems: Sequence[Prepared]) -> None:
-    """Fit every model to its problem: as one stack, or one after the other where something is searched for before."""
+    """Fit every model to its problem, as one stack or as few, after what is searched for before."""
     for model in models:
         for name in _LEARNED:
             model.__dict__.pop(name, None)
@@ -52,25 +52,38 @@ def fit_models(models: Sequence[BaseHideSeek], problems: Sequence[Prepared]) -> 
     if "auto" not in penalties and not resolve_screening(parameters[0], problems[0].n_features):
         fit_stack(models, problems, penalties)
         return
-    for model, problem, penalty in zip(models, problems, penalties, strict=True):
-        _fit_searched(model, problem, penalty)
+    problems = [_without_hopeless(model, problem) for model, problem in zip(models, problems, strict=True)]
+    for together in _of_one_shape(problems):
+        _fit_searched([models[i] for i in together], [problems[i] for i in together], [penalties[i] for i in together])
 
 
-def _fit_searched(model: BaseHideSeek, problem: Prepared, penalty: Any) -> None:
-    parameters = model.get_params(deep=False)
-    recipe = resolve_recipe(parameters, problem.shape[0])
-    most = resolve_screening(parameters, problem.n_features)
-    if most:
-        model.screening_ = _screened(problem, most)
-        problem = problem.of_features(np.flatnonzero(model.screening_.kept))
-    if penalty == "auto":
-        model.path_, candidates = _path(model, problem, recipe)
-        penalty = float(model.path_.penalty[model.path_.chosen])
-        fit_stack([model], [problem], [penalty])
-        candidates[model.path_.chosen] = Candidate(model._ensemble, model.history_)
-        model._candidates = candidates
-    else:
-        fit_stack([model], [problem], [penalty])
+def _without_hopeless(model: BaseHideSeek, problem: Prepared) -> Prepared:
+    """The problem with the features that screening leaves."""
+    most = resolve_screening(model.get_params(deep=False), problem.n_features)
+    if not most:
+        return problem
+    model.screening_ = _screened(problem, most)
+    return problem.of_features(np.flatnonzero(model.screening_.kept))
+
+
+def _of_one_shape(problems: Sequence[Prepared]) -> list[list[int]]:
+    """The positions of the problems that can train as one stack: screening leaves more of one table than of another."""
+    positions: dict[Any, list[int]] = {}
+    for i, problem in enumerate(problems):
+        positions.setdefault(problem.shape, []).append(i)
+    return list(positions.values())
+
+
+def _fit_searched(models: list[BaseHideSeek], problems: list[Prepared], penalties: list[Any]) -> None:
+    """Choose the penalties that are to be chosen, and fit all models of one shape."""
+    searched = [i for i, penalty in enumerate(penalties) if penalty == "auto"]
+    paths = _paths([models[i] for i in searched], [problems[i] for i in searched]) if searched else []
+    for i, (path, candidates) in zip(searched, paths, strict=True):
+        models[i].path_, models[i]._candidates = path, candidates
+        penalties[i] = float(path.penalty[path.chosen])
+    fit_stack(models, problems, penalties)
+    for i in searched:
+        models[i]._candidates[models[i].path_.chosen] = Candidate(models[i]._ensemble, models[i].history_)
 
 
 def _screened(problem: Prepared, most: int) -> Screening:
@@ -80,28 +93,39 @@ def _screened(problem: Prepared, most: int) -> Screening:
     return screening if problem.widths is None else screening.by_feature(problem.widths)
 
 
-def _path(model: BaseHideSeek, problem: Prepared, recipe: Recipe) -> tuple[PenaltyPath, list[Candidate]]:
+def _paths(models: Sequence[BaseHideSeek], problems: Sequence[Prepared]) -> list[tuple[PenaltyPath, list[Candidate]]]:
     """Judge all prices. The rows that judge are learned from only once the price is chosen."""
-    path_problem = PathProblem(
-        problem.train,
-        judging_splits(problem.train.target, model._judging_fraction(), problem.seed),
-        problem.scaler,
-        problem.varies,
-        problem.widths,
-        recipe,
-        model._loss,
-        problem.n_outputs,
-        problem.seed,
-        resolve_device(model.device),
-        model.threshold,
-    )
-    n_given = problem.n_given(recipe.column_fraction)
-    prices = [price * model._price_per_feature / PRICE_PER_FEATURE for price in PRICES]
-    with training_progress(model.verbose, recipe.steps, prices[-1] * n_given) as on_progress:
-        path, trained = train_path(path_problem, prices, n_given, on_progress)
-    return path, [
-        Candidate(replace(one.ensemble, kept=problem.kept), history_of(one.history, penalty, n_given))
-        for one, penalty in zip(trained, path.penalty.tolist(), strict=True)
+    first = models[0]
+    recipe = resolve_recipe(first.get_params(deep=False), problems[0].shape[0])
+    path_problems = [
+        PathProblem(
+            problem.train,
+            judging_splits(problem.train.target, model._judging_fraction(), problem.seed),
+            problem.scaler,
+            problem.varies,
+            problem.widths,
+            recipe,
+            model._loss,
+            problem.n_outputs,
+            problem.seed,
+            resolve_device(model.device),
+            model.threshold,
+        )
+        for model, problem in zip(models, problems, strict=True)
+    ]
+    n_given = problems[0].n_given(recipe.column_fraction)
+    prices = [price * first._price_per_feature / PRICE_PER_FEATURE for price in PRICES]
+    with training_progress(first.verbose, recipe.steps, prices[-1] * n_given) as on_progress:
+        trained = train_paths(path_problems, prices, n_given, on_progress)
+    return [
+        (
+            path,
+            [
+                Candidate(replace(one.ensemble, kept=problem.kept), history_of(one.history, penalty, n_given))
+                for one, penalty in zip(candidates, path.penalty.tolist(), strict=True)
+            ],
+        )
+        for problem, (path, candidates) in zip(problems, trained, strict=True)
     ]
 
 

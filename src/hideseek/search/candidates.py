@@ -24,7 +24,7 @@ from hideseek.metrics import auroc
 from hideseek.search.parts import Part, Split, as_tables
 from hideseek.search.path import Floats, PenaltyPath, judged_path
 
-__all__ = ["Candidate", "PathProblem", "train_path"]
+__all__ = ["Candidate", "PathProblem", "train_paths"]
 
 _MOST_MEMBERS = 3
 """Members at each price: the same seeds at all prices make small differences visible with few of them."""
@@ -72,48 +72,66 @@ class Candidate:
     history: History
 
 
-def train_path(
-    problem: PathProblem, prices: Sequence[float], n_given: int, on_progress: Progress | None = None
-) -> tuple[PenaltyPath, list[Candidate]]:
-    """Train an ensemble at every price and judge them all.
+def train_paths(
+    problems: Sequence[PathProblem], prices: Sequence[float], n_given: int, on_progress: Progress | None = None
+) -> list[tuple[PenaltyPath, list[Candidate]]]:
+    """Train an ensemble at every price, for all problems at once, and judge them all.
 
     Args:
-        problem: What to train on.
+        problems: What to train on. They may differ in rows, scalers, seeds and in which features vary; their splits
+            have the same number of rows to learn from.
         prices: From the smallest to the largest.
         n_given: Features that a price is multiplied with to make a penalty.
         on_progress: As in ``train``.
 
     Returns:
-        The path, and the ensembles in its order. In folds, the members of all folds answer together.
+        For each problem the path, and the ensembles in its order. In folds, the members of all folds answer together.
     """
-    recipe = problem.recipe
+    first, recipe = problems[0], problems[0].recipe
     if recipe.column_fraction == 1:
         recipe = replace(recipe, n_members=min(_MOST_MEMBERS, recipe.n_members), kept_fraction=1.0)
-    tables = as_tables([problem.part.rows(kept).standardised(problem.scaler) for kept, _ in problem.splits])
-    knockoffs = fit_knockoffs(
-        recipe.replacement,
-        tables.X.transpose(1, 2).to(problem.device),
-        [problem.seed] * len(problem.splits),
+    owners = [problem for problem in problems for _ in problem.splits]
+    tables = as_tables(
+        [problem.part.rows(kept).standardised(problem.scaler) for problem in problems for kept, _ in problem.splits]
     )
-    n_tables = len(problem.splits)
+    knockoffs = fit_knockoffs(
+        recipe.replacement, tables.X.transpose(1, 2).to(first.device), [owner.seed for owner in owners]
+    )
     trained = train_teams(
         recipe,
         tables,
-        [Team(problem.seed, price, i, problem.varies) for price in prices for i in range(n_tables)],
-        loss=problem.loss,
-        n_outputs=problem.n_outputs,
-        device=problem.device,
+        [Team(owner.seed, price, i, owner.varies) for price in prices for i, owner in enumerate(owners)],
+        loss=first.loss,
+        n_outputs=first.n_outputs,
+        device=first.device,
         knockoffs=knockoffs,
-        groups=Groups.from_widths(problem.widths, problem.device),
+        groups=Groups.from_widths(first.widths, first.device),
         on_progress=on_progress,
     )
-    by_price = [trained[i : i + n_tables] for i in range(0, len(trained), n_tables)]
+    by_price = [trained[i : i + len(owners)] for i in range(0, len(trained), len(owners))]
+    ends = np.cumsum([len(problem.splits) for problem in problems])
+    return [
+        _path(problem, prices, n_given, tables, knockoffs, range(end - len(problem.splits), end), by_price)
+        for problem, end in zip(problems, ends.tolist(), strict=True)
+    ]
+
+
+def _path(
+    problem: PathProblem,
+    prices: Sequence[float],
+    n_given: int,
+    tables: Data,
+    knockoffs: Knockoffs | None,
+    own: range,
+    by_price: Sequence[Sequence[TrainedTeam]],
+) -> tuple[PenaltyPath, list[Candidate]]:
+    """The path of one problem, whose tables are numbered ``own``."""
     candidates, verdicts = [], []
     for teams in by_price:
-        ensembles = [_ensemble(problem, tables, knockoffs, i, team) for i, team in enumerate(teams)]
+        ensembles = [_ensemble(problem, tables, knockoffs, i, teams[i]) for i in own]
         verdicts.append(_verdict(problem, ensembles))
-        joined = teams[0].joined(teams[1:]) if n_tables > 1 else teams[0]
-        candidates.append(Candidate(_ensemble(problem, tables, knockoffs, 0, joined), joined.history))
+        joined = teams[own[0]].joined([teams[i] for i in own[1:]]) if len(own) > 1 else teams[own[0]]
+        candidates.append(Candidate(_ensemble(problem, tables, knockoffs, own[0], joined), joined.history))
     judges = problem.part.rows(np.concatenate([out for _, out in problem.splits]))
     path = judged_path(
         [price * n_given for price in prices],
