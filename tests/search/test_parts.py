@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from hideseek import InputError
-from hideseek.search.parts import held_out_rows, judging_splits
+from hideseek.search.parts import held_out_rows, judging_splits, n_first_splits
 
 
 def test_held_out_rows_are_a_share_of_each_class():
@@ -18,15 +18,20 @@ def test_a_fraction_that_leaves_no_rows_is_an_error():
         held_out_rows(np.zeros(2), 0.9, seed=0)
 
 
-@pytest.mark.parametrize(("n_rows", "n_judges"), [(1000, 200), (10_000, 2000), (100_000, 5000)])
-def test_a_fifth_of_a_long_table_judges_and_never_more_than_five_thousand(n_rows, n_judges):
-    ((kept, out),) = judging_splits(np.zeros(n_rows, dtype=np.float32), 0, seed=0)
-    assert len(out) == n_judges
-    assert len(kept) == n_rows - n_judges
+def test_of_a_very_long_table_five_thousand_rows_judge():
+    ((kept, out),) = judging_splits(np.zeros(100_001, dtype=np.float32), 0, seed=0)
+    assert len(out) == 5000
+    assert len(kept) == 95_001
     assert not set(kept) & set(out)
 
 
-def test_every_row_of_a_short_table_judges_once_and_tables_are_of_one_shape():
+@pytest.mark.parametrize(("n_rows", "n_first"), [(3, 3), (300, 5), (1000, 2), (1999, 1), (2000, 1), (100_000, 1)])
+def test_the_first_splits_have_four_hundred_judges_if_there_are_so_many(n_rows, n_first):
+    splits = judging_splits(np.zeros(n_rows), 0, seed=0)
+    assert n_first_splits(splits) == n_first
+
+
+def test_every_row_judges_once_and_tables_are_of_one_shape():
     target = (np.arange(203) % 10 == 0).astype(np.int64)
     splits = judging_splits(target, 0, seed=0)
     assert len(splits) == 5

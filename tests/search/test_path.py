@@ -75,6 +75,23 @@ def test_losses_become_means_with_paired_errors():
     np.testing.assert_allclose(path.standard_error[0], np.std([1, 2, 3, 4]) / 2)
 
 
+def test_a_penalty_that_few_rows_judged_is_known_by_its_distance_to_one_that_all_judged():
+    nan = np.nan
+    losses = np.array([[1.0, 2.0, nan, nan], [1.5, 2.0, 8.0, 9.0], [2.0, 2.5, 8.0, 9.5], [3.0, 9.0, nan, nan]])
+    path = judged_path(
+        [1, 2, 3, 4], losses, None, score=[0] * 4, score_name="r2", n_selected=[9, 3, 2, 1], null_loss=20.0
+    )
+    np.testing.assert_allclose(path.loss, [5.125 - 0.25, 5.125, 5.5, 5.125 + 4.25])
+    np.testing.assert_allclose(path.excess, path.loss - path.loss[0])
+    np.testing.assert_allclose(path.excess_error[1], np.std([0.5, 0]) / np.sqrt(2), err_msg="on the rows they share")
+    assert path.chosen == 1
+    cheap = judged_path(
+        [1, 2, 3, 4], losses, None, score=[0] * 4, score_name="r2", n_selected=[0, 3, 2, 1], null_loss=20.0
+    )
+    assert cheap.chosen == 1, "all rows have to have judged what is chosen"
+    assert path.finalists(3) == [1, 2, 0]
+
+
 def test_a_row_of_weight_two_counts_as_two_rows():
     losses = np.array([[1.0, 2.0, 4.0], [2.0, 2.0, 3.0]])
     one = judged_path([1, 2], losses, np.array([1.0, 2.0, 1.0]), **NOTHING)

@@ -100,6 +100,16 @@ def test_knockoffs_and_parts_of_the_columns_have_a_path_too(switch):
     assert model.at(penalty=path.penalty[0]).predict_proba(X[:10]).shape == (10, 2)
 
 
+def test_three_prices_are_judged_by_every_row_and_answer_with_the_members_of_every_fold(switch):
+    X, y = switch[0][:2000], switch[1][:2000]
+    model = HideSeekClassifier(**QUICK | {"n_members": 4}, penalty="auto").fit(X, y)
+    path = model.path_
+    sizes = [model.at(penalty=penalty)._ensemble.stack.n_members for penalty in path.penalty]
+    assert sizes[path.chosen] == 4, "fitted anew, to all rows"
+    assert sorted(sizes) == [3] * 8 + [4] + [15] * 2
+    assert (path.standard_error[np.array(sizes) == 3].min()) > path.standard_error[np.array(sizes) == 15].max()
+
+
 def test_a_new_fit_forgets_the_path(searched, switch):
     X, y = switch
     model = HideSeekClassifier(**QUICK, penalty="auto", validation_fraction=0.3).fit(X, y)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -115,8 +116,8 @@ def _paths(models: Sequence[BaseHideSeek], problems: Sequence[Prepared]) -> list
     ]
     n_given = problems[0].n_given(recipe.column_fraction)
     prices = [price * first._price_per_feature / PRICE_PER_FEATURE for price in PRICES]
-    with training_progress(first.verbose, recipe.steps, prices[-1] * n_given) as on_progress:
-        trained = train_paths(path_problems, prices, n_given, on_progress)
+    progress = partial(training_progress, first.verbose, recipe.steps, prices[-1] * n_given)
+    trained = train_paths(path_problems, prices, n_given, progress)
     return [
         (
             path,

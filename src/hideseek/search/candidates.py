@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,13 +22,16 @@ from hideseek.engine.teams import Team, TrainedTeam, train_teams
 from hideseek.engine.training import Progress
 from hideseek.errors import InputError
 from hideseek.metrics import auroc
-from hideseek.search.parts import Part, Split, as_tables
-from hideseek.search.path import Floats, PenaltyPath, judged_path
+from hideseek.search.parts import Part, Split, as_tables, n_first_splits
+from hideseek.search.path import Floats, PenaltyPath, judged_path, reference_of
 
 __all__ = ["Candidate", "PathProblem", "train_paths"]
 
 _MOST_MEMBERS = 3
 """Members at each price: the same seeds at all prices make small differences visible with few of them."""
+
+_FINALISTS = 3
+"""Prices that all rows judge: with more, or with all, the choice is the same."""
 
 _DRAWS = 8
 _LEAST_PROBABILITY = 1e-7
@@ -73,76 +77,159 @@ class Candidate:
 
 
 def train_paths(
-    problems: Sequence[PathProblem], prices: Sequence[float], n_given: int, on_progress: Progress | None = None
+    problems: Sequence[PathProblem],
+    prices: Sequence[float],
+    n_given: int,
+    progress: Callable[[], AbstractContextManager[Progress | None]] = nullcontext,
 ) -> list[tuple[PenaltyPath, list[Candidate]]]:
-    """Train an ensemble at every price, for all problems at once, and judge them all.
+    """Train ensembles at every price, for all problems at once, and judge them all.
+
+    All prices are tried on the first of the splits. The best of them are tried on the others too: what tells close
+    prices apart is more rows that judge and more ensembles that are judged.
 
     Args:
         problems: What to train on. They may differ in rows, scalers, seeds and in which features vary; their splits
             have the same number of rows to learn from.
         prices: From the smallest to the largest.
         n_given: Features that a price is multiplied with to make a penalty.
-        on_progress: As in ``train``.
+        progress: Gives the callback of ``train``, once for each round.
 
     Returns:
-        For each problem the path, and the ensembles in its order. In folds, the members of all folds answer together.
+        For each problem the path, and the ensembles in its order. The members of all splits answer together.
     """
-    first, recipe = problems[0], problems[0].recipe
+    contests = [_Contest(problem, [price * n_given for price in prices]) for problem in problems]
+    first = [
+        _Entry(each, i, price, split) for i, price in enumerate(prices) for each in contests for split in each.first
+    ]
+    _hold(first, progress)
+    finals = [
+        _Entry(each, i, prices[i], split)
+        for each in contests
+        for i in (each.path().finalists(_FINALISTS) if each.others else ())
+        for split in each.others
+    ]
+    if finals:
+        _hold(finals, progress)
+    return [(each.path(), each.candidates()) for each in contests]
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """What the judging rows of one split say of an ensemble.
+
+    Shape: ``output (rows, outputs)``, ``losses (rows,)``, ``n_selected (rows,)``.
+    """
+
+    output: Floats
+    losses: Floats
+    n_selected: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _Trained:
+    team: TrainedTeam
+    ensemble: Ensemble
+    verdict: _Verdict
+
+
+class _Contest:
+    """The ensembles of one problem by price and split, and what became of them."""
+
+    def __init__(self, problem: PathProblem, penalties: Sequence[float]) -> None:
+        self.problem, self.penalties = problem, penalties
+        n_first, n_splits = n_first_splits(problem.splits), len(problem.splits)
+        self.first, self.others = range(n_first), range(n_first, n_splits)
+        self.trained: list[list[_Trained]] = [[] for _ in penalties]
+        """By price, in the order of the splits."""
+
+    def path(self) -> PenaltyPath:
+        """What is known by now."""
+        n_splits = max(len(own) for own in self.trained)
+        judges = self.problem.part.rows(np.concatenate([out for _, out in self.problem.splits[:n_splits]]))
+        losses = np.full((len(self.trained), len(judges.target)), np.nan)
+        for row, own in zip(losses, self.trained, strict=True):
+            known = np.concatenate([each.verdict.losses for each in own])
+            row[: len(known)] = known
+        loss = self.problem.loss
+        return judged_path(
+            self.penalties,
+            losses,
+            judges.weight,
+            score=self._scores(reference_of(losses, judges.weight), judges.target),
+            score_name="r2" if loss == "squared_error" else "auroc",
+            n_selected=[
+                float(np.concatenate([each.verdict.n_selected for each in own]).mean()) for own in self.trained
+            ],
+            null_loss=_null_loss(loss, self.problem.n_outputs, judges),
+        )
+
+    def _scores(self, reference: int, target: NDArray[Any]) -> list[float]:
+        """Of every price on all rows; where some did not judge, from its distance to the reference on the others."""
+
+        def score(own: Sequence[_Trained]) -> float:
+            output = np.concatenate([each.verdict.output for each in own])
+            return _score(self.problem.loss, output, target[: len(output)])
+
+        best = self.trained[reference]
+        return [score(best) + score(own) - score(best[: len(own)]) for own in self.trained]
+
+    def candidates(self) -> list[Candidate]:
+        """The ensembles by price."""
+        found = []
+        for first, *others in self.trained:
+            team = first.team.joined([each.team for each in others]) if others else first.team
+            found.append(Candidate(replace(first.ensemble, stack=team.stack, visible=team.visible), team.history))
+        return found
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """An ensemble to train: which contest it is for, at which price and on which split."""
+
+    contest: _Contest
+    position: int
+    price: float
+    split: int
+
+
+def _hold(entries: Sequence[_Entry], progress: Callable[[], AbstractContextManager[Progress | None]]) -> None:
+    """Train and judge all of them, as one stack."""
+    first = entries[0].contest.problem
+    recipe = first.recipe
     if recipe.column_fraction == 1:
         recipe = replace(recipe, n_members=min(_MOST_MEMBERS, recipe.n_members), kept_fraction=1.0)
-    owners = [problem for problem in problems for _ in problem.splits]
-    tables = as_tables(
-        [problem.part.rows(kept).standardised(problem.scaler) for problem in problems for kept, _ in problem.splits]
-    )
-    knockoffs = fit_knockoffs(
-        recipe.replacement, tables.X.transpose(1, 2).to(first.device), [owner.seed for owner in owners]
-    )
-    trained = train_teams(
-        recipe,
-        tables,
-        [Team(owner.seed, price, i, owner.varies) for price in prices for i, owner in enumerate(owners)],
-        loss=first.loss,
-        n_outputs=first.n_outputs,
-        device=first.device,
-        knockoffs=knockoffs,
-        groups=Groups.from_widths(first.widths, first.device),
-        on_progress=on_progress,
-    )
-    by_price = [trained[i : i + len(owners)] for i in range(0, len(trained), len(owners))]
-    ends = np.cumsum([len(problem.splits) for problem in problems])
-    return [
-        _path(problem, prices, n_given, tables, knockoffs, range(end - len(problem.splits), end), by_price)
-        for problem, end in zip(problems, ends.tolist(), strict=True)
+    owners = {(id(entry.contest), entry.split): entry for entry in entries}
+    numbers = {owner: i for i, owner in enumerate(owners)}
+    tables = as_tables([_learned_from(entry.contest.problem, entry.split) for entry in owners.values()])
+    seeds = [entry.contest.problem.seed for entry in owners.values()]
+    knockoffs = fit_knockoffs(recipe.replacement, tables.X.transpose(1, 2).to(first.device), seeds)
+    teams = [
+        Team(problem.seed, entry.price, numbers[id(entry.contest), entry.split], problem.varies)
+        for entry in entries
+        for problem in (entry.contest.problem,)
     ]
+    with progress() as on_progress:
+        trained = train_teams(
+            recipe,
+            tables,
+            teams,
+            loss=first.loss,
+            n_outputs=first.n_outputs,
+            device=first.device,
+            knockoffs=knockoffs,
+            groups=Groups.from_widths(first.widths, first.device),
+            on_progress=on_progress,
+        )
+    for entry, given, team in zip(entries, teams, trained, strict=True):
+        problem = entry.contest.problem
+        ensemble = _ensemble(problem, tables, knockoffs, given.table, team)
+        verdict = _verdict(problem, ensemble, problem.part.rows(problem.splits[entry.split][1]))
+        entry.contest.trained[entry.position].append(_Trained(team, ensemble, verdict))
 
 
-def _path(
-    problem: PathProblem,
-    prices: Sequence[float],
-    n_given: int,
-    tables: Data,
-    knockoffs: Knockoffs | None,
-    own: range,
-    by_price: Sequence[Sequence[TrainedTeam]],
-) -> tuple[PenaltyPath, list[Candidate]]:
-    """The path of one problem, whose tables are numbered ``own``."""
-    candidates, verdicts = [], []
-    for teams in by_price:
-        ensembles = [_ensemble(problem, tables, knockoffs, i, teams[i]) for i in own]
-        verdicts.append(_verdict(problem, ensembles))
-        joined = teams[own[0]].joined([teams[i] for i in own[1:]]) if len(own) > 1 else teams[own[0]]
-        candidates.append(Candidate(_ensemble(problem, tables, knockoffs, own[0], joined), joined.history))
-    judges = problem.part.rows(np.concatenate([out for _, out in problem.splits]))
-    path = judged_path(
-        [price * n_given for price in prices],
-        np.stack([verdict.losses for verdict in verdicts]),
-        judges.weight,
-        score=[verdict.score for verdict in verdicts],
-        score_name="r2" if problem.loss == "squared_error" else "auroc",
-        n_selected=[verdict.n_selected for verdict in verdicts],
-        null_loss=_null_loss(problem.loss, problem.n_outputs, judges),
-    )
-    return path, candidates
+def _learned_from(problem: PathProblem, split: int) -> Data:
+    kept, _ = problem.splits[split]
+    return problem.part.rows(kept).standardised(problem.scaler)
 
 
 def _ensemble(
@@ -156,30 +243,12 @@ def _ensemble(
     return Ensemble(team.stack, team.visible, pool.to(problem.device), problem.scaler, own)
 
 
-@dataclass(frozen=True)
-class _Verdict:
-    """What the judging rows say of one price. Shape: ``losses (rows,)``."""
-
-    losses: Floats
-    score: float
-    n_selected: float
-
-
-def _verdict(problem: PathProblem, ensembles: Sequence[Ensemble]) -> _Verdict:
-    """Judge the ensembles of one price, each on the rows that it did not learn from."""
-    outputs, targets, n_selected = [], [], []
+def _verdict(problem: PathProblem, ensemble: Ensemble, judges: Part) -> _Verdict:
+    """Judge an ensemble on rows that it did not learn from."""
     softmax = problem.loss != "squared_error"
-    for ensemble, (_, out) in zip(ensembles, problem.splits, strict=True):
-        judges = problem.part.rows(out)
-        outputs.append(ensemble.outputs(judges.table, _DRAWS, softmax=softmax, threshold=problem.threshold))
-        n_selected.append((ensemble.masks(judges.table) > problem.threshold).sum(axis=1))
-        targets.append(judges.target)
-    output, target = np.concatenate(outputs).astype(np.float64), np.concatenate(targets)
-    return _Verdict(
-        _row_losses(problem.loss, output, target),
-        _score(problem.loss, output, target),
-        float(np.concatenate(n_selected).mean()),
-    )
+    output = ensemble.outputs(judges.table, _DRAWS, softmax=softmax, threshold=problem.threshold).astype(np.float64)
+    n_selected = (ensemble.masks(judges.table) > problem.threshold).sum(axis=1)
+    return _Verdict(output, _row_losses(problem.loss, output, judges.target), n_selected)
 
 
 def _row_losses(loss: str, output: Floats, target: NDArray[Any]) -> Floats:

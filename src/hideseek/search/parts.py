@@ -15,14 +15,16 @@ from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Data
 from hideseek.errors import InputError
 
-__all__ = ["Part", "as_tables", "held_out_rows", "judging_splits"]
+__all__ = ["Part", "as_tables", "held_out_rows", "judging_splits", "n_first_splits"]
 
 _FOLDS = 5
-_ROWS_FOR_ONE_SPLIT = 1000
-"""From here on a fifth of the rows is enough to tell prices apart; below, every row has to judge once."""
+_FEWEST_JUDGES = 400
+"""Rows that tell hopeless prices from the others."""
+
+_ROWS_FOR_ONE_SPLIT = 100_000
+"""From here on some of the rows are enough to tell all prices apart; below, every row judges once."""
 
 _MOST_JUDGES = 5000
-_JUDGING_FRACTION = 0.2
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Rows to learn from, and rows that judge what was learned."""
@@ -87,21 +89,22 @@ def held_out_rows(target: NDArray[Any], fraction: float, seed: int) -> Split:
 
 
 def judging_splits(target: NDArray[Any], fraction: float, seed: int) -> list[Split]:
-    """How a path of prices is trained and judged: one split of a long table, folds of a short one.
+    """How a path of prices is trained and judged: in folds, or by one split of a very long table.
 
     Args:
         target: Class numbers, class probabilities or values, one entry per row.
-        fraction: Share of the rows that judge; 0: a fifth, in folds where that would be few.
+        fraction: Share of the rows that judge, in one split; 0: folds, so that every row judges once.
         seed: Where the split comes from.
 
     Returns:
-        Splits with equally many rows to learn from. Over all of them no row judges twice.
+        Splits with equally many rows to learn from, a number that follows from that of the rows. Over all of them no
+        row judges twice.
     """
     n_rows = len(target)
     if fraction > 0:
         return [held_out_rows(target, fraction, seed)]
-    if n_rows >= _ROWS_FOR_ONE_SPLIT:
-        return [held_out_rows(target, min(_JUDGING_FRACTION, _MOST_JUDGES / n_rows), seed)]
+    if n_rows > _ROWS_FOR_ONE_SPLIT:
+        return [held_out_rows(target, _MOST_JUDGES / n_rows, seed)]
     classes = _classes(target, _FOLDS)
     folds: KFold | StratifiedKFold = (KFold if classes is None else StratifiedKFold)(
         min(_FOLDS, n_rows), shuffle=True, random_state=seed
@@ -109,6 +112,12 @@ def judging_splits(target: NDArray[Any], fraction: float, seed: int) -> list[Spl
     splits = list(folds.split(np.zeros(n_rows), classes))
     shortest = min(len(kept) for kept, _ in splits)  # tables of one stack are of one shape
     return [(kept[:shortest], out) for kept, out in splits]
+
+
+def n_first_splits(splits: Sequence[Split]) -> int:
+    """How many splits it takes to tell hopeless prices from the others."""
+    judges = np.cumsum([len(out) for _, out in splits])
+    return min(1 + int((judges < _FEWEST_JUDGES).sum()), len(splits))
 
 
 def _classes(target: NDArray[Any], fewest: int) -> NDArray[Any] | None:

@@ -28,7 +28,9 @@ class PenaltyPath:
     """How well the features that each penalty selects predict rows that were not learned from.
 
     Losses are those of the ensemble's averaged prediction when the selected features are shown whole and the others
-    are drawn anew. One entry per penalty, from the smallest to the largest.
+    are drawn anew. One entry per penalty, from the smallest to the largest. All penalties are judged by some of the
+    rows, and the three that do best there by all of them; what is known of the others is their distance to those three
+    on the rows they share.
 
     Attributes:
         penalty: lambda_max.
@@ -40,7 +42,7 @@ class PenaltyPath:
         score_name: "auroc" or "r2".
         n_selected: Mean number of selected features of a row.
         null_loss: The loss of a prediction that knows no feature.
-        chosen: The position of the penalty that was chosen.
+        chosen: The position of the penalty that was chosen, of the three that all rows judged.
 
     Example:
         >>> from hideseek import HideSeekClassifier
@@ -90,6 +92,11 @@ class PenaltyPath:
             lines.append("  ".join(f"{value:14.4g}" for value in row) + (" <- chosen" if i == self.chosen else ""))
         return "\n".join(lines)
 
+    def finalists(self, count: int) -> list[int]:
+        """The positions that are worth judging further, from the best on."""
+        order = np.argsort(_cost(self.loss, self.n_selected, self.null_loss), kind="stable")
+        return [int(position) for position in order[:count]]
+
     # -- a sparser or a fuller answer ---------------------------------------------------------------------------
 
     def nearest(self, penalty: float) -> int:
@@ -128,33 +135,53 @@ def judged_path(
     n_selected: Sequence[float],
     null_loss: float,
 ) -> PenaltyPath:
-    """The path that these losses make, and the choice.
+    """The path that these losses make, and the choice among the penalties that every row judged.
 
-    The smallest loss alone would choose too small a penalty wherever every feature helps a little, and a tolerance on
-    the loss one too large where many features are lost for little. So every selected feature has to be worth its keep:
-    the smallest sum of the loss and of ``LEAST_SHARE`` of the explained loss for each feature is chosen.
-    Shape: ``losses (penalties, rows)``, ``weight (rows,)``.
+    Shape: ``losses (penalties, rows)``, not a number where a row did not judge; ``weight (rows,)``.
     """
-    loss, standard_error = _mean_and_error(losses, weight)
+    judged = ~np.isnan(losses).any(axis=1)
+    reference = losses[reference_of(losses, weight)]
+    reference_loss, _ = _mean_and_error(reference, weight)
+    loss = np.array([reference_loss + _mean_and_error(own - reference, weight)[0] for own in losses])
     best = losses[int(np.argmin(loss))]
-    excess, excess_error = _mean_and_error(losses - best, weight)
-    explained = max(null_loss - float(loss.min()), 0.0)
+    cost = _cost(loss, np.asarray(n_selected), null_loss)
     return PenaltyPath(
         np.asarray(penalties, dtype=np.float64),
         loss,
-        standard_error,
-        excess,
-        excess_error,
+        np.array([_mean_and_error(own, weight)[1] for own in losses]),
+        loss - loss.min(),
+        np.array([_mean_and_error(own - best, weight)[1] for own in losses]),
         np.asarray(score, dtype=np.float64),
         score_name,
         np.asarray(n_selected, dtype=np.float64),
         float(null_loss),
-        int(np.argmin(loss + LEAST_SHARE * explained * np.asarray(n_selected))),
+        int(np.argmin(np.where(judged, cost, np.inf))),
     )
 
 
-def _mean_and_error(values: Floats, weight: Floats | None) -> tuple[Floats, Floats]:
-    """The weighted mean over rows and its standard error. Shape: ``(penalties, rows)`` -> ``(penalties,)`` each."""
-    share = np.full(values.shape[1], 1 / values.shape[1]) if weight is None else weight / weight.sum()
-    mean = values @ share
-    return mean, np.sqrt(np.square((values - mean[:, None]) * share).sum(axis=1))
+def reference_of(losses: Floats, weight: Floats | None) -> int:
+    """The penalty that the others are compared with: of those that every row judged, the one with the smallest loss.
+
+    Shape: ``losses (penalties, rows)``, not a number where a row did not judge.
+    """
+    return int(np.argmin([np.inf if np.isnan(own).any() else _mean_and_error(own, weight)[0] for own in losses]))
+
+
+def _cost(loss: Floats, n_selected: Floats, null_loss: float) -> Floats:
+    """What is least at the penalty to choose.
+
+    The smallest loss alone would choose too small a penalty wherever every feature helps a little, and a tolerance on
+    the loss one too large where many features are lost for little. So every selected feature has to be worth its keep:
+    ``LEAST_SHARE`` of what the best penalty explains.
+    """
+    explained = max(null_loss - float(loss.min()), 0.0)
+    return np.asarray(loss + LEAST_SHARE * explained * n_selected)
+
+
+def _mean_and_error(values: Floats, weight: Floats | None) -> tuple[float, float]:
+    """The weighted mean over the rows that have a value, and its standard error."""
+    given = ~np.isnan(values)
+    share = given / given.sum() if weight is None else np.where(given, weight, 0) / weight[given].sum()
+    values = np.where(given, values, 0.0)
+    mean = float(values @ share)
+    return mean, float(np.sqrt(np.square((values - mean) * share).sum()))
