@@ -74,8 +74,8 @@ class Ensemble:
         stack: The trained members.
         visible: The features each member saw. Shape: ``(members, features)``, bool.
         pool: Values that stand in for hidden features, or the noise that ``knockoffs`` makes them of.
-            Shape: ``(POOL_ROWS, columns)``.
-        scaler: What the raw columns are standardised with.
+            Shape: ``(POOL_ROWS, inputs)``.
+        scaler: What makes the inputs of the raw columns: one each, and their ramps.
         knockoffs: What draws replacement rows given the row; None: the pool's rows are replacement rows.
         kept: What the members know of a row; None: all of it. The other features are never shown, and scaler, pool and
             members count the known ones alone.
@@ -157,10 +157,10 @@ class Ensemble:
     def _standardised(self, X: NDArray[np.floating]) -> Tensor:
         """The rows, and zeros up to a multiple of ``_FULL_ROWS``, so that no row meets the arithmetic of a remainder.
 
-        Shape: ``X (rows, columns)``, raw -> ``(members, columns, rows and more)``.
+        Shape: ``X (rows, columns)``, raw -> ``(members, inputs, rows and more)``.
         """
         X = X if self.kept is None else X[:, self.kept.columns]
-        x = torch.zeros(X.shape[1], len(X) + -len(X) % _FULL_ROWS, device=self.pool.device)
+        x = torch.zeros(self.pool.shape[1], len(X) + -len(X) % _FULL_ROWS, device=self.pool.device)
         x[:, : len(X)] = self.scaler.transform_on(x.device, X).t()
         return x.expand(len(self.visible), -1, -1)
 

@@ -28,6 +28,7 @@ class Recipe:
         replacement: How a hidden value is drawn: "marginal", "gaussian_knockoff" or "deep_knockoff".
         cross_fit: Whether a member has two Seeks, each of which learns from half of the rows, while Hide learns through
             the Seek that has not learned from the row.
+        ramps: Whether a column of an odd shape is seen in pieces as well.
     """
 
     hidden_layers: tuple[int, ...] = (32, 32)
@@ -41,6 +42,7 @@ class Recipe:
     replacement: str = "marginal"
     cross_fit: bool = False
     weight_decay: float = 0.0
+    ramps: bool = False
 
     @property
     def n_seeks(self) -> int:
@@ -61,6 +63,7 @@ PRESETS = {
         n_members=10,
         kept_fraction=2 / 3,
         cross_fit=True,
+        ramps=True,
     ),
 }
 """Recipes by name. Only "paper" is the published method."""

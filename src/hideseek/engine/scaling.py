@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+
+from hideseek.engine.ramps import Ramps
 
 __all__ = ["Scaler", "row_blocks"]
 
@@ -27,12 +29,14 @@ def row_blocks(n_rows: int, n_columns: int, cells: int = _BLOCK_CELLS) -> Iterat
 class Scaler:
     """(x - center) / scale for each column; a constant column has scale one and becomes zero.
 
+    Where there are ``ramps``, those of a column come behind it.
     Shape: ``center (columns,)``, ``scale (columns,)``, ``constant (columns,)``.
     """
 
     center: NDArray[np.float64]
     scale: NDArray[np.float64]
     constant: NDArray[np.bool_]
+    ramps: Ramps | None = None
 
     @classmethod
     def fit(cls, X: NDArray[np.floating]) -> Scaler:
@@ -57,17 +61,29 @@ class Scaler:
         """That of some of the columns."""
         return Scaler(self.center[columns], self.scale[columns], self.constant[columns])
 
+    def widths(self, widths: Sequence[int] | None = None) -> tuple[int, ...] | None:
+        """Inputs of each feature, ramps among them, by its columns: so many side by side, or one each."""
+        if self.ramps is None:
+            return None if widths is None else tuple(widths)
+        starts = np.arange(self.ramps.n_columns) if widths is None else np.cumsum((0, *widths[:-1]))
+        return tuple(np.add.reduceat(self.ramps.widths, starts).tolist())
+
     def transform(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """Standardised rows in single precision; the subtraction is done in double.
 
         A value further out than ``_FARTHEST`` deviations counts as that far, so that no arithmetic overflows later.
+        Shape: ``(rows, columns)`` -> ``(rows, columns + ramps)``.
         """
         with np.errstate(over="ignore"):
             scaled = X - self.center
             scaled /= self.scale
         scaled[:, self.constant] = 0.0
         np.clip(scaled, -_FARTHEST, _FARTHEST, out=scaled)
-        return scaled.astype(np.float32)
+        standardised = scaled.astype(np.float32)
+        if self.ramps is None:
+            return standardised
+        raw = torch.from_numpy(X.astype(np.float64))
+        return np.asarray(self.ramps.behind(torch.from_numpy(standardised), raw).numpy())
 
     def transform_on(self, device: torch.device, X: NDArray[np.floating]) -> Tensor:
         """As ``transform``, to a tensor on a device, which does the arithmetic."""
@@ -75,6 +91,7 @@ class Scaler:
             return torch.from_numpy(self.transform(X))
         raw = torch.from_numpy(np.ascontiguousarray(X)).pin_memory().to(device, non_blocking=True)
         center, scale = (torch.from_numpy(part).to(device) for part in (self.center, self.scale))
-        scaled = raw.double().sub_(center).div_(scale)
+        scaled = raw.double().sub(center).div_(scale)
         scaled[:, torch.from_numpy(self.constant).to(device)] = 0.0
-        return scaled.clamp_(-_FARTHEST, _FARTHEST).float()
+        standardised = scaled.clamp_(-_FARTHEST, _FARTHEST).float()
+        return standardised if self.ramps is None else self.ramps.behind(standardised, raw.double())

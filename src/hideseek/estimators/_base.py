@@ -80,6 +80,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         batch_size: int | str | None = None,
         learning_rate: float | None = None,
         weight_decay: float | None = None,
+        ramps: bool | None = None,
         screening: bool | int | str | None = None,
         threshold: float = 0.5,
         prediction_draws: int = 16,
@@ -103,6 +104,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
+        self.ramps = ramps
         self.screening = screening
         self.threshold = threshold
         self.prediction_draws = prediction_draws

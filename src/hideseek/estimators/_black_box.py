@@ -78,6 +78,8 @@ class BlackBoxExplainer(BaseHideSeek):
         batch_size: Rows per step, drawn with replacement, or "full" for all of them.
         learning_rate: Adam's.
         weight_decay: The share of every weight, times the learning rate, that a step takes away. Of use in long fits.
+        ramps: Whether a column whose values are spread unlike a normal distribution's, as money and counts are, is seen
+            in four pieces as well. On in "best".
         screening: Whether hopeless columns of a wide table are dropped first, as of ``HideSeekClassifier``.
         threshold: A feature is selected where its mask is greater.
         prediction_draws: Draws of the hidden features over which a prediction is averaged; 1 to 256.
@@ -136,6 +138,7 @@ class BlackBoxExplainer(BaseHideSeek):
         batch_size: int | str | None = None,
         learning_rate: float | None = None,
         weight_decay: float | None = None,
+        ramps: bool | None = None,
         screening: bool | int | str | None = None,
         threshold: float = 0.5,
         prediction_draws: int = 16,
@@ -160,6 +163,7 @@ class BlackBoxExplainer(BaseHideSeek):
             batch_size=batch_size,
             learning_rate=learning_rate,
             weight_decay=weight_decay,
+            ramps=ramps,
             screening=screening,
             threshold=threshold,
             prediction_draws=prediction_draws,

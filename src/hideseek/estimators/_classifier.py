@@ -54,6 +54,8 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         batch_size: Rows per step, drawn with replacement, or "full" for all of them.
         learning_rate: Adam's.
         weight_decay: The share of every weight, times the learning rate, that a step takes away. Of use in long fits.
+        ramps: Whether a column whose values are spread unlike a normal distribution's, as money and counts are, is seen
+            in four pieces as well. On in "best".
         screening: Whether to drop the columns of a wide table that go with the target neither alone, nor squared, nor
             in a product of two, nor as a switch of one of these, before any network sees them: True, False, "auto"
             for tables of more than 32 columns, or how many columns to leave at most. What a penalty means does not
@@ -108,6 +110,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         batch_size: int | str | None = None,
         learning_rate: float | None = None,
         weight_decay: float | None = None,
+        ramps: bool | None = None,
         screening: bool | int | str | None = None,
         threshold: float = 0.5,
         prediction_draws: int = 16,
@@ -133,6 +136,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
             batch_size=batch_size,
             learning_rate=learning_rate,
             weight_decay=weight_decay,
+            ramps=ramps,
             screening=screening,
             threshold=threshold,
             prediction_draws=prediction_draws,

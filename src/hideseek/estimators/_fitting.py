@@ -14,6 +14,7 @@ from hideseek.engine.device import resolve_device
 from hideseek.engine.draws import columns_given
 from hideseek.engine.ensemble import Ensemble, Kept, draw_noise, draw_pool
 from hideseek.engine.groups import Groups
+from hideseek.engine.ramps import Ramps
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.replacement import KNOCKOFFS, fit_knockoffs
 from hideseek.engine.scaling import Scaler
@@ -55,8 +56,17 @@ class Prepared:
 
     @property
     def shape(self) -> tuple[int, int, int, tuple[int, ...] | None]:
-        """What the problems of one stack have in common: rows, columns, outputs, columns of each feature."""
-        return (*self.train.table.shape, self.n_outputs, self.widths)
+        """What the problems of one stack have in common: rows, columns, outputs, inputs of each feature."""
+        return (*self.train.table.shape, self.n_outputs, self.input_widths)
+
+    @property
+    def input_widths(self) -> tuple[int, ...] | None:
+        """What the networks see of each feature: its columns, and their ramps; None: one input each."""
+        return self.scaler.widths(self.widths)
+
+    def with_ramps(self) -> Prepared:
+        """The problem with columns of an odd shape seen in pieces as well."""
+        return replace(self, scaler=replace(self.scaler, ramps=Ramps.fit(self.train.table)))
 
     @property
     def n_features(self) -> int:

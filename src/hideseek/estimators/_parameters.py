@@ -13,7 +13,7 @@ import torch
 
 from hideseek.engine.ensemble import POOL_ROWS
 from hideseek.engine.recipe import PRESETS, Recipe
-from hideseek.engine.replacement import REPLACEMENTS
+from hideseek.engine.replacement import KNOCKOFFS, REPLACEMENTS
 from hideseek.errors import InputError
 from hideseek.tabular import is_grouping
 from hideseek.validation import Rule, choice, integer, number
@@ -69,6 +69,7 @@ RULES: dict[str, Rule] = {
     "batch_size": (integer(1) | choice("full")).or_none(),
     "learning_rate": _positive.or_none(),
     "weight_decay": number("a number of at least 0", lambda value: value >= 0).or_none(),
+    "ramps": Rule("True or False", lambda value: isinstance(value, bool)).or_none(),
     "screening": (choice("auto") | Rule("True or False", lambda value: isinstance(value, bool)) | integer(1)).or_none(),
     "threshold": number("a number in [0, 1)", lambda value: 0 <= value < 1),
     "prediction_draws": integer(1, POOL_ROWS),
@@ -86,7 +87,7 @@ def resolve_recipe(parameters: Mapping[str, Any], n_rows: int) -> Recipe:
     names = ("n_members", "kept_fraction", "column_fraction", "replacement", "anneal_power", "steps")
     changes = {
         name: parameters[name]
-        for name in (*names, "learning_rate", "weight_decay", "cross_fit")
+        for name in (*names, "learning_rate", "weight_decay", "cross_fit", "ramps")
         if parameters[name] is not None
     }
     if parameters["hidden_layers"] is not None:
@@ -94,6 +95,10 @@ def resolve_recipe(parameters: Mapping[str, Any], n_rows: int) -> Recipe:
     if parameters["batch_size"] is not None:
         changes["batch_size"] = None if parameters["batch_size"] == "full" else int(parameters["batch_size"])
     recipe = replace(PRESETS[parameters["preset"]], **changes)
+    if recipe.ramps and recipe.replacement in KNOCKOFFS:  # what they draw for a ramp would be no value it can have
+        if parameters["ramps"]:
+            raise InputError(f'ramps=True needs replacement="marginal"; replacement={recipe.replacement!r} came')
+        recipe = replace(recipe, ramps=False)
     if parameters["epochs"] is None:
         return recipe
     if parameters["steps"] is not None:

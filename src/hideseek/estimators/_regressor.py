@@ -47,6 +47,8 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
         batch_size: Rows per step, drawn with replacement, or "full" for all of them.
         learning_rate: Adam's.
         weight_decay: The share of every weight, times the learning rate, that a step takes away. Of use in long fits.
+        ramps: Whether a column whose values are spread unlike a normal distribution's, as money and counts are, is seen
+            in four pieces as well. On in "best".
         screening: Whether to drop the columns of a wide table that go with the target neither alone, nor squared, nor
             in a product of two, nor as a switch of one of these, before any network sees them: True, False, "auto"
             for tables of more than 32 columns, or how many columns to leave at most. What a penalty means does not

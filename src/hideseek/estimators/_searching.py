@@ -50,10 +50,9 @@ def fit_models(models: Sequence[BaseHideSeek], problems: Sequence[Prepared]) -> 
             model.__dict__.pop(name, None)
     parameters = [model.get_params(deep=False) for model in models]
     penalties = [resolve_penalty(given) for given in parameters]
-    if "auto" not in penalties and not resolve_screening(parameters[0], problems[0].n_features):
-        fit_stack(models, problems, penalties)
-        return
     problems = [_without_hopeless(model, problem) for model, problem in zip(models, problems, strict=True)]
+    if resolve_recipe(parameters[0], problems[0].shape[0]).ramps:
+        problems = [problem.with_ramps() for problem in problems]
     for together in _of_one_shape(problems):
         _fit_searched([models[i] for i in together], [problems[i] for i in together], [penalties[i] for i in together])
 
@@ -68,7 +67,7 @@ def _without_hopeless(model: BaseHideSeek, problem: Prepared) -> Prepared:
 
 
 def _of_one_shape(problems: Sequence[Prepared]) -> list[list[int]]:
-    """The positions of the problems that can train as one stack: screening leaves more of one table than of another."""
+    """The positions of the problems that can train as one stack: what screening leaves differs, and the ramps."""
     positions: dict[Any, list[int]] = {}
     for i, problem in enumerate(problems):
         positions.setdefault(problem.shape, []).append(i)
@@ -104,7 +103,7 @@ def _paths(models: Sequence[BaseHideSeek], problems: Sequence[Prepared]) -> list
             judging_splits(problem.train.target, model._judging_fraction(), problem.seed),
             problem.scaler,
             problem.varies,
-            problem.widths,
+            problem.input_widths,
             recipe,
             model._loss,
             problem.n_outputs,

@@ -14,6 +14,7 @@ from hideseek.engine.ensemble import Ensemble, Kept
 from hideseek.engine.groups import Groups
 from hideseek.engine.knockoffs import Knockoffs
 from hideseek.engine.networks import Mlp
+from hideseek.engine.ramps import Ramps
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.replacement import KNOCKOFFS
 from hideseek.engine.scaling import Scaler
@@ -25,6 +26,8 @@ from hideseek.tabular import TableEncoder
 
 __all__ = ["parameters_from", "restore_state", "state_of"]
 
+_RAMPS = ("column", "low", "high", "center", "scale")
+
 
 def state_of(model: Any) -> tuple[Arrays, Description]:
     """Everything that explaining and predicting need, and the record of the fit."""
@@ -35,6 +38,8 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
         "scale": ensemble.scaler.scale,
         "constant": ensemble.scaler.constant,
     }
+    if ensemble.scaler.ramps is not None:
+        arrays |= {f"ramps.{name}": getattr(ensemble.scaler.ramps, name) for name in _RAMPS}
     if ensemble.kept is not None:
         arrays["kept"] = ensemble.kept.features
     names = getattr(model, "feature_names_in_", None)
@@ -75,8 +80,11 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
     model.n_features_in_ = description.get("n_features", description["hide"][0])
     widths = (1,) * model.n_features_in_ if model.encoder_ is None else model.encoder_.widths
     kept = Kept.of(arrays["kept"], widths) if "kept" in arrays else None
-    groups = Groups.from_widths(widths if kept is None else [widths[j] for j in kept.features], device)
-    scaler = Scaler(arrays["center"], arrays["scale"], arrays["constant"])
+    own = with_prefix(arrays, "ramps.")
+    ramps = Ramps(**own, n_columns=len(arrays["center"])) if own else None
+    scaler = Scaler(arrays["center"], arrays["scale"], arrays["constant"], ramps)
+    seen = scaler.widths(widths if kept is None else [widths[j] for j in kept.features])
+    groups = Groups.from_widths(seen, device)
     recipe = description["recipe"]
 
     def ensemble_of(own: Arrays) -> Ensemble:

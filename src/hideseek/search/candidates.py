@@ -46,7 +46,7 @@ class PathProblem:
         splits: Which of them to learn from and which judge.
         scaler: What standardises them.
         varies: The features that are not constant. Shape: ``(features,)``, bool.
-        widths: Columns of each feature; None: one each.
+        widths: What the networks see of each feature; None: one input each.
         recipe: Every training choice but the price.
         loss: "cross_entropy" or "squared_error".
         n_outputs: Outputs of Seek.

@@ -3,7 +3,7 @@
 The description keeps apart what may differ between models:
 
 - ``encoder``: how the columns of the table become those of a matrix, and which are one feature.
-- ``inputs``: what the networks see, the columns of that matrix, each standardised.
+- ``inputs``: what the networks see, the columns of that matrix and ramps of them, each standardised.
 - ``groups``: for each input, the number of its mask, which is that of its feature.
 - ``members``: for each, the masks it gives (``visible``), the layers of its Hide, and of each of its Seeks, whose
   answers are averaged.
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
+from hideseek.engine.scaling import Scaler
 from hideseek.estimators._base import BaseHideSeek
 from hideseek.explanation import Explanation
 from hideseek.report.page.packing import pack
@@ -84,16 +85,11 @@ def page_model(model: BaseHideSeek) -> dict[str, Any]:
     ensemble, encoder, store = model._ensemble, page_encoder(model), _Store()
     hide, seek = ensemble.stack.layers()
     visible, n_seeks = ensemble.visible.cpu().numpy(), ensemble.stack.n_seeks
-    scaler = ensemble.scaler
+    seen = ensemble.scaler.widths(encoder.widths) or encoder.widths
     return {
         "encoder": encoder.to_json(),
-        "inputs": [
-            {"center": center, "scale": scale, "constant": constant}
-            for center, scale, constant in zip(
-                scaler.center.tolist(), scaler.scale.tolist(), scaler.constant.tolist(), strict=True
-            )
-        ],
-        "groups": np.repeat(np.arange(len(encoder.widths)), encoder.widths).tolist(),
+        "inputs": _inputs(ensemble.scaler),
+        "groups": np.repeat(np.arange(len(seen)), seen).tolist(),
         "members": [
             {
                 "visible": visible[k].astype(int).tolist(),
@@ -107,6 +103,21 @@ def page_model(model: BaseHideSeek) -> dict[str, Any]:
         "threshold": model.threshold,
         "weights": pack(store.all(), "f4"),
     }
+
+
+def _inputs(scaler: Scaler) -> list[dict[str, Any]]:
+    """The columns of the matrix, each with its ramps behind it."""
+    parts = zip(scaler.center.tolist(), scaler.scale.tolist(), scaler.constant.tolist(), strict=True)
+    inputs: list[dict[str, Any]] = [
+        {"column": j, "center": center, "scale": scale, "constant": constant}
+        for j, (center, scale, constant) in enumerate(parts)
+    ]
+    if scaler.ramps is None:
+        return inputs
+    names = ("column", "low", "high", "center", "scale")
+    ramps = zip(*(getattr(scaler.ramps, name).tolist() for name in names), strict=True)
+    inputs += [dict(zip(names, ramp, strict=True)) for ramp in ramps]
+    return [inputs[i] for i in scaler.ramps.order]
 
 
 def _output(model: Any) -> dict[str, Any]:

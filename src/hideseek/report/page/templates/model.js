@@ -11,7 +11,7 @@ class PageModel {
   /** A number for each column of the table, NaN where missing -> the mask of each feature, and the outputs. */
   run(values) {
     const matrix = this.encode(values);
-    const x = this.inputs.map((input, i) => standardised(input, matrix[i]));
+    const x = this.inputs.map((input) => standardised(input, matrix[input.column]));
     const n = x.length;
     const nMasks = this.members[0].visible.length;
     const masks = new Float64Array(nMasks);
@@ -85,7 +85,9 @@ function encoded({ kind, fill, missing, levels, other }, value) {
   return places === 2 ? [place] : Array.from({ length: places }, (_, i) => Number(i === place));
 }
 
-function standardised({ center, scale, constant }, number) {
+/** A column as it is, or a ramp of it: 0 up to low, 1 from high on. */
+function standardised({ low, high, center, scale, constant }, value) {
   if (constant) return 0;
+  const number = low === undefined ? value : Math.min(1, Math.max(0, (value - low) / (high - low)));
   return Math.fround(Math.min(FARTHEST, Math.max(-FARTHEST, (number - center) / scale)));
 }
