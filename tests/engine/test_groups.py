@@ -104,7 +104,7 @@ def trained(raw: np.ndarray, batch_size: int | None = 100, device: torch.device 
     visible = np.array([[True, True, False], [True, True, True]])
     members = Members(member_seeds(0, 2), np.full(2, 0.02), visible, np.zeros(2, dtype=int))
     stack, history = train(
-        Recipe(steps=300 if batch_size else 30, batch_size=batch_size, learning_rate=1e-2),
+        Recipe(steps=300 if batch_size else 15, batch_size=batch_size, learning_rate=1e-2),
         Data(X[None], (X[:, 1] * X[:, 3] > 0).long()[None]),
         members,
         loss="cross_entropy",

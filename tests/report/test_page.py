@@ -236,6 +236,16 @@ def test_nothing_to_report(model, switch, tmp_path):
 # -- the model ----------------------------------------------------------------------------------------------------
 
 
+def standardised(value, column, center, scale, constant, ramp=None):
+    if constant:
+        return 0
+    deviations = (value - center) / scale
+    if ramp is None:
+        return deviations
+    height = np.clip((deviations - ramp["low"]) / (ramp["high"] - ramp["low"]), 0, 1)
+    return (height - ramp["center"]) / ramp["scale"]
+
+
 def run(described, row):
     """What model.js does, with numpy."""
     weights = arrays(described["weights"])
@@ -249,8 +259,7 @@ def run(described, row):
         return values
 
     (raw,) = TableEncoder.from_json(described["encoder"]).encode(Table(row))
-    inputs = zip(described["inputs"], raw, strict=True)
-    x = np.array([0 if i["constant"] else (value - i["center"]) / i["scale"] for i, value in inputs])
+    x = np.array([standardised(raw[i["column"]], **i) for i in described["inputs"]])
     pool = weights[described["pool"]["start"] :][: described["pool"]["rows"] * len(x)].reshape(-1, len(x))
     masks, outputs = [], []
     for member in described["members"]:
@@ -267,6 +276,7 @@ def run(described, row):
 
 @pytest.mark.parametrize("name", ["binary", "three classes", "regression"])
 def test_the_description_of_a_model_is_complete(models, table, name):
+    assert models[name]._ensemble.scaler.ramps is not None
     assert_described(models[name], table[0][3:4])
 
 

@@ -24,12 +24,15 @@ _ODD = 0.08
 """The largest distance to a normal distribution's cumulative shares at which a column is taken as it is. That of an
 even spread is 0.06, of heavy tails (three degrees of freedom) 0.09, of an exponential 0.16."""
 
+_BY_CHANCE = 1.2
+"""Over the root of the number of rows: a distance that normal values hardly ever have."""
+
 _MOST_ROWS = 20_000
 
 
 @dataclass(frozen=True)
 class Ramps:
-    """Ramps behind the columns that they belong to, each standardised.
+    """Ramps behind the columns that they belong to, each standardised; the columns are standardised already.
 
     Attributes:
         column: Which column each ramp is of, in order. Shape: ``(ramps,)``.
@@ -48,16 +51,14 @@ class Ramps:
     n_columns: int
 
     @classmethod
-    def fit(cls, X: NDArray[np.floating]) -> Self | None:
+    def fit(cls, Z: NDArray[np.float64]) -> Self | None:
         """Ramps for the columns of an odd shape; None where no column has one. Shape: ``(rows, columns)``."""
-        rows = X[:: -(-len(X) // _MOST_ROWS)].astype(np.float64)
-        knots = {j: _knots(rows[:, j]) for j in range(X.shape[1])}
-        ends = [(j, low, high) for j, own in knots.items() for low, high in pairwise(own)]
+        rows = Z[:: -(-len(Z) // _MOST_ROWS)]
+        ends = [(j, low, high) for j, column in enumerate(rows.T) for low, high in pairwise(_knots(column))]
         if not ends:
             return None
         column, low, high = (np.array(part) for part in zip(*ends, strict=True))
-        level = np.zeros(len(ends)), np.ones(len(ends))
-        ramps = cls(column, low, high, *level, n_columns=X.shape[1])
+        ramps = cls(column, low, high, np.zeros(len(ends)), np.ones(len(ends)), n_columns=Z.shape[1])
         values = ramps.values(torch.from_numpy(rows)).numpy()
         return replace(ramps, center=values.mean(axis=0), scale=values.std(axis=0))
 
@@ -71,34 +72,30 @@ class Ramps:
         """Of all columns and then all ramps, those that stand side by side. Shape: ``(columns + ramps,)``."""
         return np.argsort(np.concatenate((np.arange(self.n_columns), self.column)), kind="stable")
 
-    def behind(self, scaled: Tensor, raw: Tensor) -> Tensor:
-        """Every column with its ramps behind it.
-
-        Shape: ``scaled (rows, columns)``, standardised, and ``raw``, double -> ``(rows, columns + ramps)``.
-        """
-        both = torch.cat((scaled, self.values(raw).to(scaled.dtype)), dim=1)
+    def behind(self, columns: Tensor) -> Tensor:
+        """Every column with its ramps behind it. Shape: ``(rows, columns)``, double -> ``(rows, columns + ramps)``."""
+        both = torch.cat((columns, self.values(columns)), dim=1)
         return both[:, torch.from_numpy(self.order).to(both.device)]
 
-    def values(self, raw: Tensor) -> Tensor:
+    def values(self, columns: Tensor) -> Tensor:
         """Shape: ``(rows, columns)``, double -> ``(rows, ramps)``."""
         column, low, high, center, scale = (
-            torch.from_numpy(part).to(raw.device)
+            torch.from_numpy(part).to(columns.device)
             for part in (self.column, self.low, self.high, self.center, self.scale)
         )
-        return raw[:, column].sub_(low).div_(high - low).clamp_(0, 1).sub_(center).div_(scale)
+        return columns[:, column].sub_(low).div_(high - low).clamp_(0, 1).sub_(center).div_(scale)
 
 
 def _knots(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Where the ramps of a column begin and end; none for one that is taken as it is."""
-    deviation = values.std()
     knots = np.unique(np.quantile(values, np.linspace(0, 1, _PIECES + 1)))
-    if not np.isfinite(deviation) or len(knots) < 3 or _distance_to_normal(values, deviation) <= _ODD:
-        return np.empty(0)
-    return knots
+    odd = max(_ODD, _BY_CHANCE / len(values) ** 0.5)
+    return knots if len(knots) > 2 and _distance_to_normal(values) > odd else np.empty(0)
 
 
-def _distance_to_normal(values: NDArray[np.float64], deviation: float) -> float:
+def _distance_to_normal(values: NDArray[np.float64]) -> float:
     """The largest difference between the cumulative shares and those of a normal distribution (Kolmogorov's)."""
-    expected = torch.special.ndtr(torch.from_numpy((np.sort(values) - values.mean()) / deviation)).numpy()
+    deviations = (np.sort(values) - values.mean()) / values.std()
+    expected = torch.special.ndtr(torch.from_numpy(deviations)).numpy()
     shares = np.arange(len(values) + 1) / len(values)
     return float(max((shares[1:] - expected).max(), (expected - shares[:-1]).max()))

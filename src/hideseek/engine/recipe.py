@@ -52,8 +52,8 @@ class Recipe:
 
 PRESETS = {
     "paper": Recipe(),
-    "fast": Recipe(steps=400, batch_size=500, learning_rate=3e-3),
-    "balanced": Recipe(steps=1000, batch_size=96, learning_rate=4e-3, n_members=10, kept_fraction=2 / 3),
+    "fast": Recipe(steps=400, batch_size=500, learning_rate=3e-3, ramps=True),
+    "balanced": Recipe(steps=1000, batch_size=96, learning_rate=4e-3, n_members=10, kept_fraction=2 / 3, ramps=True),
     "best": Recipe(
         hidden_layers=(64, 64),
         steps=4000,

@@ -74,16 +74,21 @@ class Scaler:
         A value further out than ``_FARTHEST`` deviations counts as that far, so that no arithmetic overflows later.
         Shape: ``(rows, columns)`` -> ``(rows, columns + ramps)``.
         """
+        scaled = self._scaled(X)
+        if self.ramps is not None:
+            scaled = self.ramps.behind(torch.from_numpy(scaled)).numpy()
+        return scaled.astype(np.float32)
+
+    def with_ramps(self, X: NDArray[np.floating]) -> Scaler:
+        """The same with ramps for the columns of an odd shape among these rows."""
+        return replace(self, ramps=Ramps.fit(self._scaled(X)))
+
+    def _scaled(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
         with np.errstate(over="ignore"):
             scaled = X - self.center
             scaled /= self.scale
         scaled[:, self.constant] = 0.0
-        np.clip(scaled, -_FARTHEST, _FARTHEST, out=scaled)
-        standardised = scaled.astype(np.float32)
-        if self.ramps is None:
-            return standardised
-        raw = torch.from_numpy(X.astype(np.float64))
-        return np.asarray(self.ramps.behind(torch.from_numpy(standardised), raw).numpy())
+        return np.clip(scaled, -_FARTHEST, _FARTHEST, out=scaled)
 
     def transform_on(self, device: torch.device, X: NDArray[np.floating]) -> Tensor:
         """As ``transform``, to a tensor on a device, which does the arithmetic."""
@@ -91,7 +96,7 @@ class Scaler:
             return torch.from_numpy(self.transform(X))
         raw = torch.from_numpy(np.ascontiguousarray(X)).pin_memory().to(device, non_blocking=True)
         center, scale = (torch.from_numpy(part).to(device) for part in (self.center, self.scale))
-        scaled = raw.double().sub(center).div_(scale)
+        scaled = raw.double().sub_(center).div_(scale)
         scaled[:, torch.from_numpy(self.constant).to(device)] = 0.0
-        standardised = scaled.clamp_(-_FARTHEST, _FARTHEST).float()
-        return standardised if self.ramps is None else self.ramps.behind(standardised, raw.double())
+        scaled.clamp_(-_FARTHEST, _FARTHEST)
+        return (scaled if self.ramps is None else self.ramps.behind(scaled)).float()

@@ -44,7 +44,7 @@ from hideseek.validation import (
 __all__ = ["BaseHideSeek"]
 
 _ROWS_LOOKED_AT = 2000
-_WORTH_A_WARNING = 0.99
+_WORTH_A_WARNING = 0.9
 _SHOWN = 0.5
 
 
@@ -211,8 +211,8 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             >>> from hideseek.datasets import make_syn
             >>> data = make_syn("Syn3", n_samples=2000, random_state=0)
             >>> model = HideSeekClassifier("fast", penalty="auto", random_state=0).fit(data.X, data.y)
-            >>> sparse = model.at(n_features=2)
-            >>> bool(sparse.path_.n_selected[sparse.path_.chosen] <= 2)
+            >>> sparse = model.at(n_features=3)
+            >>> bool(sparse.path_.n_selected[sparse.path_.chosen] <= 3)
             True
         """
         check_is_fitted(self)
@@ -301,6 +301,8 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         elif self._ensemble.kept is None and n_columns > 1 and (n_shown == n_columns).mean() >= _WORTH_A_WARNING:
             problem = "saturated: every feature is shown in nearly every row"
             advice = f"try penalty={max(3 * self.penalty_, PRICE_PER_FEATURE * n_columns):.2g}"
+            if not self.recipe_.cross_fit:
+                advice += ", or cross_fit=True"
         else:
             return
         warnings.warn(f"the masks {problem}; penalty is {self.penalty_:.3g}: {advice}", MaskWarning, stacklevel=3)

@@ -79,7 +79,7 @@ class BlackBoxExplainer(BaseHideSeek):
         learning_rate: Adam's.
         weight_decay: The share of every weight, times the learning rate, that a step takes away. Of use in long fits.
         ramps: Whether a column whose values are spread unlike a normal distribution's, as money and counts are, is seen
-            in four pieces as well. On in "best".
+            in four pieces as well. On in all presets but "paper".
         screening: Whether hopeless columns of a wide table are dropped first, as of ``HideSeekClassifier``.
         threshold: A feature is selected where its mask is greater.
         prediction_draws: Draws of the hidden features over which a prediction is averaged; 1 to 256.

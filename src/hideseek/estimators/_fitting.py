@@ -14,7 +14,6 @@ from hideseek.engine.device import resolve_device
 from hideseek.engine.draws import columns_given
 from hideseek.engine.ensemble import Ensemble, Kept, draw_noise, draw_pool
 from hideseek.engine.groups import Groups
-from hideseek.engine.ramps import Ramps
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.replacement import KNOCKOFFS, fit_knockoffs
 from hideseek.engine.scaling import Scaler
@@ -66,7 +65,7 @@ class Prepared:
 
     def with_ramps(self) -> Prepared:
         """The problem with columns of an odd shape seen in pieces as well."""
-        return replace(self, scaler=replace(self.scaler, ramps=Ramps.fit(self.train.table)))
+        return replace(self, scaler=self.scaler.with_ramps(self.train.table))
 
     @property
     def n_features(self) -> int:

@@ -26,6 +26,9 @@ _SEARCHED = ("best",)
 _SCREENED = ("balanced", "best")
 """Presets that screen the columns of a wide table."""
 
+_CROSS_FITTED, _SHORT = ("fast", "balanced"), 6000
+"""Presets that cross-fit a table of fewer rows: it would be learned by heart, and all of it shown."""
+
 _WIDE = 32
 """Columns over which "auto" screens."""
 
@@ -90,6 +93,8 @@ def resolve_recipe(parameters: Mapping[str, Any], n_rows: int) -> Recipe:
         for name in (*names, "learning_rate", "weight_decay", "cross_fit", "ramps")
         if parameters[name] is not None
     }
+    if parameters["preset"] in _CROSS_FITTED and n_rows < _SHORT:
+        changes.setdefault("cross_fit", True)
     if parameters["hidden_layers"] is not None:
         changes["hidden_layers"] = tuple(int(width) for width in parameters["hidden_layers"])
     if parameters["batch_size"] is not None:

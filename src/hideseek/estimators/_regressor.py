@@ -39,7 +39,8 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
             "deep_knockoff", from a knockoff of the row, which keeps the dependence between columns.
         cross_fit: Whether each member has two Seeks, each of which learns from half of the rows, while Hide learns
             through the Seek that has not learned from the row. The masks then depend far less on the penalty and on the
-            length of training; a step takes longer.
+            length of training; a step takes longer. Unless given, "fast" and "balanced" do so with fewer than 6,000
+            rows, which they would else learn by heart; "best" always does.
         hidden_layers: Widths of the hidden layers of both networks.
         anneal_power: q in lambda_t = (t / T)^q * penalty, the course of the penalty over T steps.
         steps: Optimiser steps.
@@ -48,7 +49,7 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
         learning_rate: Adam's.
         weight_decay: The share of every weight, times the learning rate, that a step takes away. Of use in long fits.
         ramps: Whether a column whose values are spread unlike a normal distribution's, as money and counts are, is seen
-            in four pieces as well. On in "best".
+            in four pieces as well. On in all presets but "paper".
         screening: Whether to drop the columns of a wide table that go with the target neither alone, nor squared, nor
             in a product of two, nor as a switch of one of these, before any network sees them: True, False, "auto"
             for tables of more than 32 columns, or how many columns to leave at most. What a penalty means does not

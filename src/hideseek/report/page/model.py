@@ -49,7 +49,7 @@ def obstacle(explanation: Explanation, model: Any) -> str | None:
     ensemble = model._ensemble
     if ensemble.knockoffs is not None:
         return "The model draws hidden values by knockoffs, given the row, which this page cannot."
-    n_columns, n_weights = ensemble.pool.shape[1], ensemble.stack.parameters.numel()
+    n_columns, n_weights = len(ensemble.scaler.center), ensemble.stack.parameters.numel()
     if n_columns > _MOST_COLUMNS or n_weights > _MOST_WEIGHTS:
         return (
             f"The model is too large to run in a page: {n_columns:,} columns and {n_weights:,} weights; "
@@ -114,9 +114,10 @@ def _inputs(scaler: Scaler) -> list[dict[str, Any]]:
     ]
     if scaler.ramps is None:
         return inputs
-    names = ("column", "low", "high", "center", "scale")
+    names = ("low", "high", "center", "scale")
     ramps = zip(*(getattr(scaler.ramps, name).tolist() for name in names), strict=True)
-    inputs += [dict(zip(names, ramp, strict=True)) for ramp in ramps]
+    for j, ramp in zip(scaler.ramps.column, ramps, strict=True):
+        inputs.append({**inputs[j], "ramp": dict(zip(names, ramp, strict=True))})
     return [inputs[i] for i in scaler.ramps.order]
 
 

@@ -85,9 +85,15 @@ function encoded({ kind, fill, missing, levels, other }, value) {
   return places === 2 ? [place] : Array.from({ length: places }, (_, i) => Number(i === place));
 }
 
-/** A column as it is, or a ramp of it: 0 up to low, 1 from high on. */
-function standardised({ low, high, center, scale, constant }, value) {
+/** A column, or a ramp of it. */
+function standardised({ center, scale, constant, ramp }, number) {
   if (constant) return 0;
-  const number = low === undefined ? value : Math.min(1, Math.max(0, (value - low) / (high - low)));
-  return Math.fround(Math.min(FARTHEST, Math.max(-FARTHEST, (number - center) / scale)));
+  const deviations = clamped((number - center) / scale, -FARTHEST, FARTHEST);
+  if (!ramp) return Math.fround(deviations);
+  const height = clamped((deviations - ramp.low) / (ramp.high - ramp.low), 0, 1);
+  return Math.fround((height - ramp.center) / ramp.scale);
+}
+
+function clamped(value, least, most) {
+  return Math.min(most, Math.max(least, value));
 }
