@@ -2,8 +2,8 @@
 
 Each of the presets, and the paper's recipe, meets Syn1-6 among 11 to 5,000 columns, Syn4 among 20,000, Syn1-6 on
 columns that are all correlated at 0.9 and on those of the credit data, and the California switch. The goals are ours.
-Further tables show how well the selected features predict, beside what is possible, and what a selection probability is worth:
-how often a feature that so many of the members would select is relevant.
+Further tables show how well the selected features predict, beside what is possible, and what a selection probability is
+worth: how often a feature that so many of the members would select is relevant.
 """
 
 from __future__ import annotations
