@@ -44,10 +44,11 @@ def do(verb: str, name: str, arguments: argparse.Namespace) -> None:
         print(f"{name:14}{whole.about}")
         return
     parts = (whole, *whole.parts)
-    known = [label for one in parts for label in one.config(quick).methods]
-    unknown = [label for label in getattr(arguments, "methods", ()) if label not in known]
-    if unknown:
-        raise InputError(f"{name} has no method {', '.join(unknown)}; it has {', '.join(known)}")
+    for what in ("methods", "datasets"):
+        known = list(dict.fromkeys(label for one in parts for label in getattr(one.config(quick), what)))
+        unknown = [label for label in getattr(arguments, what, ()) if label not in known]
+        if unknown:
+            raise InputError(f"{name} has no {what} {', '.join(unknown)}; it has {', '.join(known)}")
     for one in parts:
         do_part(verb, one, quick, arguments)
 
@@ -57,13 +58,14 @@ def do_part(verb: str, one: Experiment, quick: bool, arguments: argparse.Namespa
     name = one.label(quick=False)
     if verb == "run":
         methods = [label for label in arguments.methods if label in config.methods]
-        if arguments.methods and not methods:  # they are of another part
+        datasets = [label for label in arguments.datasets if label in config.datasets]
+        if (arguments.methods and not methods) or (arguments.datasets and not datasets):  # they are of another part
             return
         results = one.run(
             quick=quick,
             seeds=arguments.seeds,
             methods=methods,
-            datasets=arguments.datasets,
+            datasets=datasets,
             device=arguments.device,
             backend=arguments.backend,
             n_jobs=arguments.jobs,
