@@ -48,7 +48,7 @@ def do(verb: str, name: str, arguments: argparse.Namespace) -> None:
         known = list(dict.fromkeys(label for one in parts for label in getattr(one.config(quick), what)))
         unknown = [label for label in getattr(arguments, what, ()) if label not in known]
         if unknown:
-            raise InputError(f"{name} has no {what} {', '.join(unknown)}; it has {', '.join(known)}")
+            raise InputError(f"{name} has no {what[:-1]} {'; '.join(unknown)}; it has {'; '.join(known)}")
     for one in parts:
         do_part(verb, one, quick, arguments)
 

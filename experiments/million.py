@@ -25,8 +25,8 @@ PENALTIES = [0.01, 0.02, 0.05, 0.1, 0.15]
 PUBLISHED = "million_samples_tpr_fdr.csv"
 
 LABELS = {
-    "paper": "Hide&Seek", "balanced": "Hide&Seek", "best": "Hide&Seek", "invase": "INVASE", "realx": "REAL-x", "shap": "SHAP",
-    "lime": "LIME", "l2x": "L2X",
+    "paper": "Hide&Seek", "balanced": "Hide&Seek", "best": "Hide&Seek", "invase": "INVASE", "realx": "REAL-x",
+    "shap": "SHAP", "lime": "LIME", "l2x": "L2X",
 }  # fmt: skip
 
 
