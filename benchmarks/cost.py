@@ -1,0 +1,88 @@
+"""What each preset costs where the table is wide, correlated or real: `python -m benchmarks.cost`.
+
+Fit and explain every setting of the experiment `beyond`, once each, beside XGBoost + TreeSHAP on the same rows in the
+same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.peers import boosted_trees, tree_shap
+from hideseek import HideSeekClassifier
+from hideseek.datasets import Dataset, california_switch, credit_syn, make_syn
+from hideseek.metrics import selection_scores, top_k
+
+PRESETS = ("fast", "balanced", "best")
+WIDEST_FOR_FAST = 5000
+"""It does not screen: with more columns it learns nothing and takes minutes."""
+
+
+def syn(**parameters: Any) -> tuple[Dataset, Dataset]:
+    return make_syn("Syn4", random_state=0, **parameters), make_syn("Syn4", random_state=1, **parameters)
+
+
+def credit() -> tuple[Dataset, Dataset]:
+    split = credit_syn("Syn4", 0)
+    return split.train, split.validation
+
+
+def california() -> tuple[Dataset, Dataset]:
+    split = california_switch("released", 0)
+    return split.train, split.test
+
+
+SETTINGS: dict[str, Callable[[], tuple[Dataset, Dataset]]] = {
+    "Syn4, 11 columns": syn,
+    "Syn4, 11 columns, rho 0.9": lambda: syn(rho=0.9),
+    "Syn4, 100 columns": lambda: syn(n_features=100),
+    "Syn4, 1,000 columns": lambda: syn(n_features=1000),
+    "Syn4, 5,000 columns": lambda: syn(n_features=5000),
+    "Syn4, 20,000 columns": lambda: syn(n_features=20_000),
+    "Syn4 on credit columns": credit,
+    "California switch": california,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--settings", nargs="+", choices=SETTINGS, default=list(SETTINGS), metavar="SETTING")
+    arguments = parser.parse_args()
+    print(f"{'':28}{'XGBoost + TreeSHAP':>20}" + "".join(f"{preset:>20}" for preset in PRESETS))
+    print(f"{'':28}{'s':>13}{'F1':>7}" + f"{'ratio':>13}{'F1':>7}" * len(PRESETS))
+    for setting in arguments.settings:
+        line = measured(*SETTINGS[setting]())
+        peer, f1 = line["peer"]
+        cells = "".join(
+            f"{line[preset][0] / peer:13.2f}{line[preset][1]:7.1f}" if preset in line else f"{'-':>13}{'-':>7}"
+            for preset in PRESETS
+        )
+        print(f"{setting:28}{peer:13.2f}{f1:7.1f}{cells}", flush=True)
+
+
+def measured(train: Dataset, test: Dataset) -> dict[str, tuple[float, float]]:
+    """Seconds and F1 of each contestant."""
+    k, relevant = int(test.relevant.sum(axis=1).max()), test.relevant
+    contestants: dict[str, Callable[[], NDArray[np.bool_]]] = {
+        "peer": lambda: top_k(np.abs(tree_shap(boosted_trees(train.X, train.y), test.X)), k)
+    }
+    for preset in PRESETS:
+        if preset != "fast" or train.X.shape[1] <= WIDEST_FOR_FAST:
+            model = HideSeekClassifier(preset, device="cpu", random_state=0)
+            contestants[preset] = lambda model=model: model.fit(train.X, train.y).select(test.X)
+    found = {}
+    for name, contestant in contestants.items():
+        start = time.perf_counter()
+        selected = contestant()
+        found[name] = time.perf_counter() - start, selection_scores(selected, relevant).f1
+    return found
+
+
+if __name__ == "__main__":
+    main()
