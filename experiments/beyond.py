@@ -9,14 +9,17 @@ worth: how often a feature that so many of the members would select is relevant.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from experiments.california import california
 from experiments.credit import credit
 from experiments.experiment import Experiment
+from experiments.figures import COLOURS, MARKERS
 from experiments.synthetic import NAMES, datasets
 from hideseek.benchmark import Config, Results
 from hideseek.benchmark._layout import Table
@@ -30,6 +33,12 @@ GOALS = {
     "california": 88.0,
 }  # fmt: skip
 """F1 in percent: the mean over the problems of a setting of the medians over seeds."""
+
+TITLES = {
+    "11": "Syn1-6, 11 columns", "100": "Syn1-6, 100 columns", "1000": "Syn1-6, 1,000 columns",
+    "5000": "Syn1-6, 5,000 columns", "20000": "Syn4, 20,000 columns", "rho 0.9": "Syn1-6, correlated at 0.9",
+    "credit": "Syn1-6, credit columns", "california": "California switch",
+}  # fmt: skip
 
 BINS = {"none": 0, "under 0.2": 0.001, "to 0.4": 0.2, "to 0.6": 0.4, "to 0.8": 0.6, "under 1": 0.8, "all": 0.999}
 """Shares of the members, by the least of them."""
@@ -153,12 +162,37 @@ def tables(results: Results) -> Mapping[str, Table]:
     }
 
 
+def figures(results: Results, path: Path) -> list[Path]:
+    """F1 of every preset by setting: the mean of the medians, a line down to the worst seed, and the goal."""
+    lines = list(by_setting(results))
+    settings = [setting for setting in GOALS if any(line["setting"] == setting for line in lines)][::-1]
+    methods = list(dict.fromkeys(line["method"] for line in lines))
+    figure = Figure(figsize=(7, 0.75 * len(settings) + 1), layout="constrained")
+    panel = figure.subplots()
+    for i, method in enumerate(methods):
+        own = [line for line in lines if line["method"] == method]
+        y = [settings.index(line["setting"]) + 0.3 - 0.2 * i for line in own]
+        f1, worst = ([line[name] for line in own] for name in ("f1", "worst seed"))
+        panel.hlines(y, worst, f1, color=COLOURS[i], linewidth=1)
+        panel.plot(f1, y, MARKERS[i], color=COLOURS[i], label=method, markersize=6)
+    goals = [GOALS[setting] for setting in settings]
+    panel.vlines(goals, np.arange(len(goals)) - 0.45, np.arange(len(goals)) + 0.45, color="0.5", label="goal")
+    panel.set_yticks(range(len(settings)), [TITLES[setting] for setting in settings])
+    panel.set(xlabel="F1 in percent; the line ends at the worst seed of the worst problem", xlim=(-2, 102))
+    panel.grid(axis="x", alpha=0.3)
+    panel.legend(loc="upper center", bbox_to_anchor=(0.4, 1.18 if len(settings) < 4 else 1.11), ncols=len(methods) + 1)
+    file = path.with_name(f"{path.name}_f1.png")
+    figure.savefig(file, dpi=150)
+    return [file]
+
+
 EXPERIMENT = Experiment(
     about="Wide, correlated and real tables without a given penalty, and what a selection probability is worth",
     config=config,
     keep=keep,
     table=by_setting,
     tables=tables,
+    figures=figures,
     parts=(
         Experiment(
             about="The same among 1,000 to 20,000 columns",
@@ -166,6 +200,7 @@ EXPERIMENT = Experiment(
             keep=keep,
             table=by_setting,
             tables=tables,
+            figures=figures,
             stack=6,
         ),
     ),

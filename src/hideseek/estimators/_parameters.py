@@ -23,7 +23,7 @@ __all__ = ["RULES", "RULES_WHEN_ANSWERING", "resolve_penalty", "resolve_recipe",
 _SEARCHED = ("best",)
 """Presets that choose the penalty themselves where none is given."""
 
-_SCREENED = ("balanced", "best")
+_SCREENED = ("fast", "balanced", "best")
 """Presets that screen the columns of a wide table."""
 
 _CROSS_FITTED, _SHORT = ("fast", "balanced"), 6000

@@ -53,7 +53,7 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
         screening: Whether to drop the columns of a wide table that go with the target neither alone, nor squared, nor
             in a product of two, nor as a switch of one of these, before any network sees them: True, False, "auto"
             for tables of more than 32 columns, or how many columns to leave at most. What a penalty means does not
-            change. None: "auto" in "balanced" and "best", else False.
+            change. None: "auto" in all presets but "paper".
         threshold: A feature is selected where its mask is greater.
         prediction_draws: Draws of the hidden features over which a prediction is averaged; 1 to 256.
         validation_fraction: Share of the rows held out, whose loss ``history_`` then records. With ``penalty="auto"``
