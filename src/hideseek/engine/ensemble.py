@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import torch
@@ -87,6 +88,31 @@ class Ensemble:
     scaler: Scaler
     knockoffs: Knockoffs | None = None
     kept: Kept | None = None
+
+    @classmethod
+    def trained(
+        cls,
+        stack: Stack,
+        visible: Tensor,
+        X: Tensor,
+        table: int,
+        *,
+        seed: int,
+        scaler: Scaler,
+        widths: Sequence[int] | None,
+        knockoffs: Knockoffs | None,
+        kept: Kept | None = None,
+    ) -> Self:
+        """The ensemble of members that learned from one of several tables.
+
+        Shape: ``X (tables, rows, inputs)``, standardised; ``knockoffs`` are those of all tables.
+        """
+        if knockoffs is None:
+            own, pool = None, draw_pool(seed, X[table], Groups.from_widths(widths))
+        else:
+            own = knockoffs.of(torch.tensor([table], device=visible.device))
+            pool = draw_noise(seed, X.shape[2])
+        return cls(stack, visible, pool.to(visible.device), scaler, own, kept)
 
     def masks(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """How much of each feature is shown: the mean over the members that saw it; 0 where none did.

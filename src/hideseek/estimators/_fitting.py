@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from hideseek.engine.device import resolve_device
 from hideseek.engine.draws import columns_given
-from hideseek.engine.ensemble import Ensemble, Kept, draw_noise, draw_pool
+from hideseek.engine.ensemble import Ensemble, Kept
 from hideseek.engine.groups import Groups
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.replacement import KNOCKOFFS, fit_knockoffs
@@ -110,7 +109,7 @@ def fit_stack(models: Sequence[BaseHideSeek], problems: Sequence[Prepared], pena
     A penalty of None is the paper's price for each feature.
     """
     first, seeds = models[0], [problem.seed for problem in problems]
-    n_rows, n_columns, n_outputs, widths = problems[0].shape
+    n_rows, _, n_outputs, widths = problems[0].shape
     device = resolve_device(first.device)
     recipe = resolve_recipe(first.get_params(deep=False), n_rows)
     if Groups.from_widths(widths) is not None and recipe.replacement in KNOCKOFFS:
@@ -139,12 +138,16 @@ def fit_stack(models: Sequence[BaseHideSeek], problems: Sequence[Prepared], pena
             on_progress=on_progress,
         )
     for i, (model, problem, team) in enumerate(zip(models, problems, teams, strict=True)):
-        if knockoffs is None:
-            own_knockoffs, pool = None, draw_pool(problem.seed, data.X[i], Groups.from_widths(widths))
-        else:
-            own_knockoffs, pool = knockoffs.of(torch.tensor([i], device=device)), draw_noise(problem.seed, n_columns)
-        model._ensemble = Ensemble(
-            team.stack, team.visible, pool.to(device), problem.scaler, own_knockoffs, problem.kept
+        model._ensemble = Ensemble.trained(
+            team.stack,
+            team.visible,
+            data.X,
+            i,
+            seed=problem.seed,
+            scaler=problem.scaler,
+            widths=widths,
+            knockoffs=knockoffs,
+            kept=problem.kept,
         )
         model.recipe_ = recipe
         model.history_ = history_of(team.history, model.penalty_, n_given)

@@ -11,9 +11,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from hideseek.engine.ensemble import Ensemble, draw_noise, draw_pool
+from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.groups import Groups
-from hideseek.engine.knockoffs import Knockoffs
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.replacement import fit_knockoffs
 from hideseek.engine.scaling import Scaler
@@ -222,7 +221,16 @@ def _hold(entries: Sequence[_Entry], progress: Callable[[], AbstractContextManag
         )
     for entry, given, team in zip(entries, teams, trained, strict=True):
         problem = entry.contest.problem
-        ensemble = _ensemble(problem, tables, knockoffs, given.table, team)
+        ensemble = Ensemble.trained(
+            team.stack,
+            team.visible,
+            tables.X,
+            given.table,
+            seed=problem.seed,
+            scaler=problem.scaler,
+            widths=problem.widths,
+            knockoffs=knockoffs,
+        )
         verdict = _verdict(problem, ensemble, problem.part.rows(problem.splits[entry.split][1]))
         entry.contest.trained[entry.position].append(_Trained(team, ensemble, verdict))
 
@@ -230,17 +238,6 @@ def _hold(entries: Sequence[_Entry], progress: Callable[[], AbstractContextManag
 def _learned_from(problem: PathProblem, split: int) -> Data:
     kept, _ = problem.splits[split]
     return problem.part.rows(kept).standardised(problem.scaler)
-
-
-def _ensemble(
-    problem: PathProblem, tables: Data, knockoffs: Knockoffs | None, table: int, team: TrainedTeam
-) -> Ensemble:
-    if knockoffs is None:
-        own, pool = None, draw_pool(problem.seed, tables.X[table], Groups.from_widths(problem.widths))
-    else:
-        own = knockoffs.of(torch.tensor([table], device=problem.device))
-        pool = draw_noise(problem.seed, tables.X.shape[2])
-    return Ensemble(team.stack, team.visible, pool.to(problem.device), problem.scaler, own)
 
 
 def _verdict(problem: PathProblem, ensemble: Ensemble, judges: Part) -> _Verdict:
