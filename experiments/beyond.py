@@ -201,7 +201,7 @@ EXPERIMENT = Experiment(
             table=by_setting,
             tables=tables,
             figures=figures,
-            stack=6,
+            stack=1,
         ),
     ),
 )
