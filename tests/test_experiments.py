@@ -165,6 +165,13 @@ def test_no_method_of_that_name(command):
 
     with pytest.raises(InputError, match="masks has no method lasso; it has paper"):
         command("run", "masks", "--quick", "--methods", "lasso", "paper")
+    with pytest.raises(InputError, match="beyond has no dataset Syn7, 11; it has Syn1, 11; Syn2, 11"):
+        command("run", "beyond", "--quick", "--datasets", "Syn7, 11")
+
+
+def test_a_dataset_of_one_part_is_run_there_alone(command):
+    said = command("run", "beyond", "--quick", "--methods", "fast", "--datasets", "Syn1, 1000")
+    assert said.strip() == "beyond-wide: Results(1 jobs: 1 finished, 0 failed, 0 missing)"
 
 
 def test_seeds_beyond_the_configuration_are_seen_too(command):

@@ -180,6 +180,6 @@ def test_both_seeks_survive_and_older_files_load(switch, tmp_path):
     assert not np.array_equal(plain.predict_proba(X), model.predict_proba(X))
     arrays, description = state_of(plain)
     for part in (description["recipe"], description["parameters"]):
-        del part["cross_fit"], part["weight_decay"]  # as before there was a choice
+        del part["cross_fit"], part["weight_decay"], part["ramps"]  # as before there was a choice
     persistence.save(path, plain, arrays, description)
     np.testing.assert_array_equal(hideseek.load(path).predict_proba(X), plain.predict_proba(X))

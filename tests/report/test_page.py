@@ -327,6 +327,7 @@ def test_an_imitation_says_that_it_is_one(models, table, tmp_path):
         "The imitation of the model (HideSeekClassifier), not that model itself, is in this page"
         in page.text["what-if"]
     )
+    assert "3 networks, " in page.text["what-if"], "one Hide, and two Seeks of so short a table"
     agreement = explainer.fidelity_["seek"].agreement
     assert f"Agreement KL R² the imitation's answers {agreement:.1f} %" in page.text[""]
     assert "Accuracy of the imitation on the 50 rows explained" in page.text[""]

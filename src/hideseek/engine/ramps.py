@@ -27,8 +27,6 @@ even spread is 0.06, of heavy tails (three degrees of freedom) 0.09, of an expon
 _BY_CHANCE = 1.2
 """Over the root of the number of rows: a distance that normal values hardly ever have."""
 
-_MOST_ROWS = 20_000
-
 
 @dataclass(frozen=True)
 class Ramps:
@@ -53,13 +51,12 @@ class Ramps:
     @classmethod
     def fit(cls, Z: NDArray[np.float64]) -> Self | None:
         """Ramps for the columns of an odd shape; None where no column has one. Shape: ``(rows, columns)``."""
-        rows = Z[:: -(-len(Z) // _MOST_ROWS)]
-        ends = [(j, low, high) for j, column in enumerate(rows.T) for low, high in pairwise(_knots(column))]
+        ends = [(j, low, high) for j, column in enumerate(Z.T) for low, high in pairwise(_knots(column))]
         if not ends:
             return None
         column, low, high = (np.array(part) for part in zip(*ends, strict=True))
         ramps = cls(column, low, high, np.zeros(len(ends)), np.ones(len(ends)), n_columns=Z.shape[1])
-        values = ramps.values(torch.from_numpy(rows)).numpy()
+        values = ramps.values(torch.from_numpy(Z)).numpy()
         return replace(ramps, center=values.mean(axis=0), scale=values.std(axis=0))
 
     @property

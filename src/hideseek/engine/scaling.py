@@ -16,6 +16,7 @@ __all__ = ["Scaler", "row_blocks"]
 
 _BLOCK_CELLS = 2**20
 _FARTHEST = 1e6
+_ROWS_FOR_RAMPS = 20_000
 
 
 def row_blocks(n_rows: int, n_columns: int, cells: int = _BLOCK_CELLS) -> Iterator[slice]:
@@ -80,8 +81,8 @@ class Scaler:
         return scaled.astype(np.float32)
 
     def with_ramps(self, X: NDArray[np.floating]) -> Scaler:
-        """The same with ramps for the columns of an odd shape among these rows."""
-        return replace(self, ramps=Ramps.fit(self._scaled(X)))
+        """The same with ramps for the columns of an odd shape among these rows, of which some thousands tell."""
+        return replace(self, ramps=Ramps.fit(self._scaled(X[:: -(-len(X) // _ROWS_FOR_RAMPS)])))
 
     def _scaled(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
         with np.errstate(over="ignore"):

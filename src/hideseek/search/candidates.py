@@ -170,7 +170,8 @@ class _Contest:
             return _score(self.problem.loss, output, target[: len(output)])
 
         best = self.trained[reference]
-        return [score(best) + score(own) - score(best[: len(own)]) for own in self.trained]
+        whole = score(best)
+        return [whole + score(own) - score(best[: len(own)]) for own in self.trained]
 
     def candidates(self) -> list[Candidate]:
         """The ensembles by price."""

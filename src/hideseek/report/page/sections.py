@@ -115,9 +115,10 @@ def what_if_note(content: Content) -> Markup:
     if content.obstacle is not None:
         return element("p", f"The model does not run in this page. {content.obstacle}", class_="note")
     ensemble, n_features = content.model._ensemble, content.explanation.shape[1]
-    n_pairs, n_left_out = len(ensemble.visible), n_features - len(kept_features(content.model))
+    n_networks = len(ensemble.visible) * (1 + ensemble.stack.n_seeks)
+    n_left_out = n_features - len(kept_features(content.model))
     text = (
-        f"{_what_runs(content.model)} is in this page: {n_pairs} pair{'s' if n_pairs > 1 else ''} of networks, "
+        f"{_what_runs(content.model)} is in this page: {n_networks} networks, "
         f"{ensemble.stack.parameters.numel():,} weights. Change a row's values, and masks and prediction follow."
     )
     if n_left_out:
