@@ -1,8 +1,10 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from hideseek import InputError
-from hideseek.search.candidates import _null_loss, _row_losses
+from hideseek.search.candidates import _Contest, _null_loss, _row_losses
 from hideseek.search.parts import Part
 from hideseek.search.path import PRICES, PenaltyPath, judged_path
 
@@ -119,6 +121,18 @@ def test_no_feature_predicts_the_share_of_each_class_or_the_mean():
     weighted = Part(table, np.array([0, 0, 0, 1]), np.array([1.0, 1.0, 1.0, 3.0]))
     assert _null_loss("cross_entropy", 2, weighted) == pytest.approx(np.log(2))
     assert _null_loss("squared_error", 1, Part(table, np.array([0.0, 0.0, 2.0, 2.0]), None)) == pytest.approx(1.0)
+
+
+def test_the_score_of_a_penalty_that_few_rows_judged_is_its_distance_to_one_that_all_judged():
+    target = np.array([-1.0, 1.0, -1.0, 1.0])  # the first two rows judge all
+    trained = [
+        [SimpleNamespace(verdict=SimpleNamespace(output=np.array(part)[:, None])) for part in parts]
+        for parts in ([[-0.5, 0.5]], [[-1.0, 1.0], [0.0, 0.0]])
+    ]
+    splits = [(None, np.arange(400)), (None, np.arange(400))]
+    contest = _Contest(SimpleNamespace(loss="squared_error", splits=splits), [0.1, 0.2])
+    contest.trained = trained
+    assert contest._scores(1, target) == pytest.approx([0.5 + 0.75 - 1, 0.5])
 
 
 def chosen(losses, n_selected, null_loss):
