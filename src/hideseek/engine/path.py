@@ -1,0 +1,55 @@
+"""One network that answers for a whole range of prices (after Dosovitskiy and Djolonga, 2020, "You only train once").
+
+In training each row of a batch draws its own price, evenly in its logarithm. Hide gives two numbers for each feature,
+a and b, and the mask at a price falls with it:
+
+    mask = sigmoid(a - softplus(b + 1) * u)
+
+where u is the position of the price in the range, from -2 at the lowest to 2 at the highest. Seek sees u as well.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+__all__ = ["HALF_WIDTH", "ab_slopes", "crossing", "mask_at", "position_of", "price_at"]
+
+HALF_WIDTH = 2.0
+"""The position of the highest price; that of the lowest is its negative."""
+
+
+def position_of(price: float, price_range: Tensor) -> Tensor:
+    """Return the position u of a price in each member's range. Shape: ``price_range (members, 2)`` -> ``(members,)``."""
+    low, high = price_range.unbind(dim=1)
+    return (log(price) - low) / (high - low) * (2 * HALF_WIDTH) - HALF_WIDTH
+
+
+def price_at(share: Tensor, price_range: Tensor) -> Tensor:
+    """Return the price at a share of each member's range. Shape: ``share (..., members, rows)`` -> the same."""
+    low, high = price_range.unbind(dim=1)
+    return torch.exp(low[:, None] + (high - low)[:, None] * share)
+
+
+def mask_at(output: Tensor, u: Tensor) -> Tensor:
+    """Return the masks at a position. Shape: ``output (members, 2 * features, rows)``, ``u (members, 1 or rows)``."""
+    a, b = output.chunk(2, dim=1)
+    return torch.sigmoid(a - softplus(b + 1) * u[:, None])
+
+
+def ab_slopes(mask_slope: Tensor, mask: Tensor, output: Tensor, u: Tensor, out: Tensor) -> None:
+    """Fill ``out`` with the slopes by Hide's outputs, from those by the mask. Shape: ``out``, as ``output``."""
+    a_slope, b_slope = out.chunk(2, dim=1)
+    torch.ops.aten.sigmoid_backward.grad_input(mask_slope, mask, grad_input=a_slope)
+    b = output[:, mask.shape[1] :]
+    torch.mul(torch.sigmoid(b + 1), a_slope, out=b_slope)
+    b_slope *= -u[:, None]
+
+
+def crossing(output: Tensor) -> Tensor:
+    """Return the position at which each member's own mask is one half. Shape: ``(members, features, rows)``."""
+    a, b = output.chunk(2, dim=1)
+    return a / softplus(b + 1)
