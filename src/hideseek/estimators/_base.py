@@ -21,6 +21,7 @@ from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.recipe import PRICE_PER_FEATURE, Recipe
 from hideseek.engine.scaling import Scaler
 from hideseek.errors import HideSeekWarning, InputError, MaskWarning
+from hideseek.estimators._file_checks import check_state
 from hideseek.estimators._fitting import Part, Prepared
 from hideseek.estimators._forgetting import fitted_or_forgotten
 from hideseek.estimators._many import Problem, check_one_stack, models_for
@@ -391,6 +392,10 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         """Write the fitted model to one ``.safetensors`` file, atomically; ``hideseek.load`` reads it."""
         check_is_fitted(self)
         persistence.save(path, self, *state_of(self))
+
+    @classmethod
+    def _check_state(cls, arrays: persistence.Arrays, description: persistence.Description) -> None:
+        check_state(cls, arrays, description)
 
     @classmethod
     def _restore(cls, arrays: persistence.Arrays, description: persistence.Description) -> Self:
