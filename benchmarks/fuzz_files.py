@@ -245,9 +245,7 @@ def main() -> None:
     for target in targets:
         print(f"{target.name:28}" + "".join(f"{counts[target.name, outcome]:27,}" for outcome in OUTCOMES))
     print(f"{'all':28}" + "".join(f"{totals[outcome]:27,}" for outcome in OUTCOMES))
-    print(
-        f"{seconds:,.0f} s; peak memory {before:,.0f} MiB before the first, {peak_memory():,.0f} MiB after the last file"
-    )
+    print(f"{seconds:,.0f} s; peak memory {before:,.0f} MiB before the first file, {peak_memory():,.0f} MiB at the end")
     for line in bad:
         print(line)
 

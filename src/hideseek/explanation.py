@@ -71,6 +71,8 @@ class Explanation:
         frame_library: FrameLibrary = "pandas",
     ) -> None:
         self.importance = np.asarray(importance)
+        if self.importance.dtype.kind in "biu":  # neither booleans nor unsigned numbers have a negative to sort by
+            self.importance = self.importance.astype(np.float64)
         self.selected = np.asarray(selected, dtype=bool)
         if self.importance.ndim != 2 or self.importance.shape != self.selected.shape:
             raise InputError(

@@ -127,6 +127,6 @@ def _plain(values: NDArray[Any]) -> NDArray[Any]:
     """Return objects as an array of their one type, or else as text: neither needs pickle."""
     if values.dtype != object:
         return values
-    typed = np.array(values.tolist())
-    mixed = typed.dtype == object or typed.ndim != values.ndim or len({type(value) for value in values.flat}) > 1
-    return values.astype(str) if mixed else typed
+    kinds = {type(value) for value in values.flat}
+    typed = np.array(values.tolist()) if len(kinds) <= 1 and not kinds & {list, tuple} else values
+    return typed if typed.dtype != object else np.array([str(value) for value in values.flat]).reshape(values.shape)

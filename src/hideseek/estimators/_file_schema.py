@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from hideseek.engine.ensemble import POOLS
 from hideseek.engine.replacement import REPLACEMENTS
 from hideseek.estimators._parameters import RULES
 from hideseek.metrics import Fidelity
@@ -105,7 +106,12 @@ _DESCRIPTION: dict[str, Rule | Node] = {
     "penalty": NOT_NEGATIVE,
     "feature_names": _OrNone(ListOf(text())),
 }
-_NEWER: dict[str, Rule | Node] = {"n_features": integer(1), "encoder": _OrNone(ENCODER), "search": _SEARCH}
+_NEWER: dict[str, Rule | Node] = {
+    "n_features": integer(1),
+    "encoder": _OrNone(ENCODER),
+    "search": _SEARCH,
+    "pool": choice(*POOLS, "noise"),
+}
 """What files of the first version lack."""
 
 TABLE = {
