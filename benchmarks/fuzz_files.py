@@ -1,9 +1,9 @@
 """Load damaged models and explanations, and count what comes of it: `python -m benchmarks.fuzz_files --count 100000`.
 
 Some mutations leave the digest of the file as it was: such a file must be refused, or give the same answers. Others
-put the right digest to what they changed, as someone who forges a file would: it must be refused, or give a model whose
-answers are finite. No other exception than FileFormatError may leave `load`, and none but the library's own may leave
-a model that was loaded.
+put the right digest to what they changed, as someone who forges a file would, or change a file of format 1, which has
+none: it must be refused, or give a model whose answers are finite. No other exception than FileFormatError may leave
+`load`, and none but the library's own may leave a model that was loaded.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ from hideseek import BlackBoxExplainer, Explanation, HideSeekClassifier, HideSee
 from hideseek.baselines import L2X, Invase, RealX
 from hideseek.errors import FileFormatError, HideSeekError
 
+FORMAT_1 = Path(__file__).parent.parent / "tests" / "data"
 ROWS = 5
 LONGEST_MESSAGE = 1000
-OUTCOMES = ("refused", "same answers", "other answers, new digest", "silently different", "unclean")
+OUTCOMES = ("refused", "same answers", "other, digest is right", "silently different", "unclean")
 BAD = OUTCOMES[3:]
 
 Answers = list[NDArray[Any]]
@@ -64,23 +65,23 @@ class Target:
             self.expected = self.answers(path)
             if self.is_model:
                 with safe_open(str(path), framework="numpy") as file:
-                    self.text, self.digest = file.metadata()["hideseek"], file.metadata()["digest"]
+                    self.text, self.digest = file.metadata()["hideseek"], file.metadata().get("digest", "")
                     self.arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             else:
                 with np.load(path) as file:
                     self.arrays = dict(file)
-                self.digest = str(self.arrays.pop("digest"))
+                self.digest = str(self.arrays.pop("digest", ""))
 
     def damaged(self, rng: Random) -> tuple[str, bytes, bool]:
-        """The name of a mutation, its result, and whether the digest belongs to the result."""
-        way = rng.random()
+        """The name of a mutation, its result, and whether no digest of the result tells that it was changed."""
+        way, corrected = rng.random(), not self.digest
         if way < 0.4:
-            return "bytes", rng.choice(mutations.BYTES)(self.content, rng), False
+            return "bytes", rng.choice(mutations.BYTES)(self.content, rng), corrected
         if way < 0.5:
             change = mutations.change_safetensors_header if self.is_model else mutations.change_archive
-            return change.__name__, change(self.content, rng), False
-        corrected = rng.random() < 0.75
-        digest = None if corrected else self.digest
+            return change.__name__, change(self.content, rng), corrected
+        corrected = corrected or rng.random() < 0.75
+        digest = None if corrected and self.digest else self.digest
         if not self.is_model:
             changed = mutations.change_array(self.arrays, rng)
             return "array", mutations.explanation_bytes(changed, digest), corrected
@@ -125,6 +126,12 @@ def make_targets(folder: Path) -> Iterator[Target]:
         model, table = models[name]
         model.explain(table[:ROWS]).save(folder / "explanation")
         yield Target(f"explanation, {name}", (folder / "explanation").read_bytes(), _explanation_answers)
+    older = {"classifier": names, "regressor": X, "black_box": names}
+    for name, table in older.items():
+        content = (FORMAT_1 / f"format_1_{name}.safetensors").read_bytes()
+        yield Target(f"format 1, {name}", content, _asking(table[:ROWS]))
+    content = (FORMAT_1 / "format_1_explanation.npz").read_bytes()
+    yield Target("explanation of format 1", content, _explanation_answers)
 
 
 def _mixed_table(draws: np.random.Generator) -> pd.DataFrame:
@@ -150,13 +157,10 @@ def _probabilities(rows: NDArray[Any]) -> NDArray[Any]:
 def _asking(rows: Any) -> Callable[[Path], Answers]:
     def answers(path: Path) -> Answers:
         model = hideseek.load(path)
-        found = [model.explain(rows).importance, np.asarray(model.predict(rows))]
-        if hasattr(model, "predict_proba"):
-            found.append(model.predict_proba(rows))
-        if hasattr(model, "path_"):
-            other = model.at(loss_within=0.5).at(penalty=0.1)
-            found += [other.explain(rows).importance, other.predict_proba(rows)]
-        return found
+        models = [model, model.at(loss_within=0.5).at(penalty=0.1)] if hasattr(model, "path_") else [model]
+        explanations = [one.explain(rows) for one in models]
+        parts = [part for each in explanations for part in (each.importance, each.prediction, each.probability)]
+        return [np.asarray(part) for part in parts if part is not None]
 
     return answers
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from copy import deepcopy
@@ -24,6 +25,7 @@ ODD_VALUES = (
     *("", "x", "\x00", "\ud800", "é" * 50, "a" * 5000, "<U9999999", "|O", "i4,i4", "number", "category", "marginal"),
     *([], {}, [[]], [0], [1, 2, 3], ["x", "y"], {"x": 1}, [[1, 2], [3, 4]], [None], [0] * 300),
 )
+_DIGIT = re.compile(rb"\d")
 ODD_NUMBERS = (0.0, -0.0, 1.0, -1.0, 1e-40, 1e20, 3e38, -3e38, 1e300, np.nan, np.inf, -np.inf)
 
 
@@ -71,8 +73,10 @@ def move(content: bytes, rng: Random) -> bytes:
 
 def change_digit(content: bytes, rng: Random) -> bytes:
     """Put another digit for one: sizes, offsets and settings are written in digits."""
-    places = [i for i in range(_place(content, rng), len(content)) if 48 <= content[i] < 58][:1]
-    return content if not places else content[: places[0]] + bytes([48 + rng.randrange(10)]) + content[places[0] + 1 :]
+    found = _DIGIT.search(content, _place(content, rng))
+    if found is None:
+        return content
+    return content[: found.start()] + bytes([48 + rng.randrange(10)]) + content[found.end() :]
 
 
 def _place(content: bytes, rng: Random) -> int:
@@ -195,16 +199,21 @@ def _other_shape(array: NDArray[Any], rng: Random) -> NDArray[Any]:
 
 
 def model_bytes(text: str, arrays: Arrays, digest: str | None) -> bytes:
-    """The content of a model's file, with the digest that belongs to it where none is given."""
+    """The content of a model's file, with this digest; None: with the one that belongs to it; empty: without one."""
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     written = text.encode("utf-8", "replace").decode()
-    return to_bytes(arrays, {"hideseek": written, "digest": digest or digest_of(written, arrays)})
+    metadata = {"hideseek": written}
+    if digest != "":
+        metadata["digest"] = digest or digest_of(written, arrays)
+    return to_bytes(arrays, metadata)
 
 
 def explanation_bytes(arrays: Arrays, digest: str | None) -> bytes:
     """The same for an explanation; the arrays are without its digest."""
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays, digest=np.array(digest or digest_of("", arrays)))
+    if digest != "":
+        arrays = {**arrays, "digest": np.array(digest or digest_of("", arrays))}
+    np.savez_compressed(buffer, **arrays)
     return buffer.getvalue()
 
 
