@@ -73,7 +73,7 @@ class Target:
                 self.digest = str(self.arrays.pop("digest", ""))
 
     def damaged(self, rng: Random) -> tuple[str, bytes, bool]:
-        """The name of a mutation, its result, and whether no digest of the result tells that it was changed."""
+        """Return the name of a mutation, its result, and whether no digest can tell that the file was changed."""
         way, corrected = rng.random(), not self.digest
         if way < 0.4:
             return "bytes", rng.choice(mutations.BYTES)(self.content, rng), corrected
@@ -95,7 +95,7 @@ class Target:
 
 
 def make_targets(folder: Path) -> Iterator[Target]:
-    """One file of each kind there is, as small as it can be."""
+    """Yield one file of each kind there is, as small as it can be."""
     draws = np.random.default_rng(0)
     X = draws.normal(size=(60, 3))
     X[:, 2] = np.exp(2 * X[:, 2])  # seen in pieces as well
@@ -178,7 +178,7 @@ def _explanation_answers(path: Path) -> Answers:
 
 
 def outcome_of(target: Target, path: Path, corrected: bool) -> tuple[str, str]:
-    """What comes of a damaged file, and the message or the exception."""
+    """Return what comes of a damaged file, and the message or the exception."""
     try:
         found = target.answers(path)
     except FileFormatError as error:
@@ -222,7 +222,7 @@ def fuzz(targets: list[Target], count: int, seed: int, first: int = 0) -> tuple[
 
 
 def peak_memory() -> float:
-    """The most memory that this process had so far, in MiB."""
+    """Return the most memory that this process had so far, in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

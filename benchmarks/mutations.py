@@ -80,7 +80,7 @@ def change_digit(content: bytes, rng: Random) -> bytes:
 
 
 def _place(content: bytes, rng: Random) -> int:
-    """Anywhere, and often near the beginning or the end, where headers are."""
+    """Return a place anywhere, often near the beginning or the end, where headers are."""
     reach = rng.choice((len(content), len(content), 64, 4000))
     start = rng.randrange(min(reach, len(content)))
     return start if rng.random() < 0.8 else len(content) - 1 - start
@@ -199,7 +199,7 @@ def _other_shape(array: NDArray[Any], rng: Random) -> NDArray[Any]:
 
 
 def model_bytes(text: str, arrays: Arrays, digest: str | None) -> bytes:
-    """The content of a model's file, with this digest; None: with the one that belongs to it; empty: without one."""
+    """Return the content of a model's file with this digest; None: the one that belongs to it; empty: none at all."""
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     written = text.encode("utf-8", "replace").decode()
     metadata = {"hideseek": written}
@@ -209,7 +209,7 @@ def model_bytes(text: str, arrays: Arrays, digest: str | None) -> bytes:
 
 
 def explanation_bytes(arrays: Arrays, digest: str | None) -> bytes:
-    """The same for an explanation; the arrays are without its digest."""
+    """Return the same for an explanation, whose arrays come without the digest."""
     buffer = io.BytesIO()
     if digest != "":
         arrays = {**arrays, "digest": np.array(digest or digest_of("", arrays))}

@@ -98,7 +98,7 @@ def _header(archive: zipfile.ZipFile, name: str, member: zipfile.ZipInfo) -> _He
 
 
 def _header_text(file: Any) -> tuple[int, str]:
-    """Where the values begin, and what is said before them."""
+    """Return where the values begin, and the text before them."""
     magic = file.read(len(_MAGIC) + 2)
     if len(magic) < len(_MAGIC) + 2 or magic[:-2] != _MAGIC or magic[-2] not in _VERSIONS:
         raise FileFormatError("it has a member that is no array")

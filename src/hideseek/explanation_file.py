@@ -103,7 +103,7 @@ def _is_cell(value: Any, depth: int = 0) -> bool:
 
 
 def _cells(content: bytes, shape: tuple[int, ...]) -> NDArray[Any]:
-    """The table of objects; it has to be of this shape."""
+    """Return the table of objects, which has to be of this shape."""
     n_cells = shape[0] * shape[1]
     rules = Fields(
         {

@@ -119,7 +119,7 @@ def header_of(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _contents(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
-    """The header, whose description is still to be checked, and the arrays, as they were written."""
+    """Return the header, whose description is still to be checked, and the arrays."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"no file at {os.fspath(path)!r}")
     try:
@@ -200,7 +200,7 @@ def labels_from_json(description: Mapping[str, Any]) -> NDArray[Any]:
 
 
 def _are_labels(value: Any) -> bool:
-    """Whether ``labels_from_json`` can make labels of this, at least two different ones."""
+    """Return whether ``labels_from_json`` can make labels of this, at least two different ones."""
     if not isinstance(value, dict) or set(value) != {"dtype", "values"} or not isinstance(value["values"], list):
         return False
     dtype, values = parsed_dtype(value["dtype"]), value["values"]
@@ -210,7 +210,7 @@ def _are_labels(value: Any) -> bool:
 
 
 def _fits(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether an array of the type can hold the value as it is."""
+    """Return whether an array of the type can hold the value as it is."""
     if dtype.kind == "b" or isinstance(value, bool):
         return isinstance(value, bool) and dtype.kind in "bO"
     if dtype.kind in "iumM":

@@ -148,7 +148,7 @@ def is_text(value: Any) -> bool:
 
 
 def text(longest: float = inf) -> Rule:
-    """Text of at most so many characters."""
+    """Return the rule for text of at most so many characters."""
     return Rule("text", lambda value: is_text(value) and len(value) <= longest)
 
 

@@ -190,9 +190,7 @@ class NeuralBaseline(Baseline):
         }
         persistence.save(path, self, arrays, description)
 
-    @classmethod
-    def _check_state(cls, arrays: persistence.Arrays, description: persistence.Description) -> None:
-        check_state(cls, arrays, description)
+    _check_state = classmethod(check_state)
 
     @classmethod
     def _restore(cls, arrays: persistence.Arrays, description: persistence.Description) -> Self:

@@ -46,7 +46,7 @@ def draw_pool(seed: int, X: Tensor, groups: Groups | None = None) -> Tensor:
 
 
 def neighbours_averaged(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Put for each value the mean of the 16 that it is one of, when those of its column are sorted.
+    """Replace each value by the mean of 16 neighbours: those of its column, sorted, are averaged 16 by 16.
 
     A column of two values, as those of categories are, stays as it is. Shape: ``(rows, columns)`` -> the same.
     """
@@ -136,7 +136,7 @@ class Ensemble:
         return cls(stack, visible, pool.to(visible.device), scaler, own, kept)
 
     def with_pool(self, kind: str, n_rows: int) -> Self:
-        """The same with a pool of that kind (one of ``POOLS``) and of at most so many rows.
+        """Return the same ensemble with a pool of that kind (one of ``POOLS``) and of at most so many rows.
 
         Noise for ``knockoffs`` holds nothing of the training rows, and is cut alone.
         """

@@ -403,9 +403,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         check_is_fitted(self)
         persistence.save(path, self, *state_of(self))
 
-    @classmethod
-    def _check_state(cls, arrays: persistence.Arrays, description: persistence.Description) -> None:
-        check_state(cls, arrays, description)
+    _check_state = classmethod(check_state)
 
     @classmethod
     def _restore(cls, arrays: persistence.Arrays, description: persistence.Description) -> Self:
