@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hideseek.errors import FileFormatError
-from hideseek.schema import ArrayRule, brief, check_array_names, check_shape, check_values, parsed_dtype
+from hideseek.schema import ArrayRule, check_array_names, check_shape, check_values, parsed_dtype
 
 __all__ = ["read_archive"]
 
@@ -62,7 +62,7 @@ def read_archive(content: bytes, rules: Mapping[str, ArrayRule]) -> dict[str, ND
     except FileFormatError:
         raise
     except _UNREADABLE as error:
-        raise FileFormatError(f"it is not a whole .npz file ({brief(str(error))})") from error
+        raise FileFormatError(f"it is not a whole .npz file ({type(error).__name__})") from error
 
 
 def _arrays(archive: zipfile.ZipFile, rules: Mapping[str, ArrayRule]) -> dict[str, NDArray[Any]]:
