@@ -119,10 +119,10 @@ def test_broken_and_foreign_files_are_refused(explanation, tmp_path):
     with pytest.raises(FileFormatError, match="not a whole"):
         Explanation.load(path)
     np.savez(path, importance=np.ones(3))
-    with pytest.raises(FileFormatError, match="format 0"):
+    with pytest.raises(FileFormatError, match="lacks 'format'"):
         Explanation.load(path)
     np.savez(path, format=1)
-    with pytest.raises(FileFormatError, match="lacks feature_names, importance"):
+    with pytest.raises(FileFormatError, match="lacks 'importance', 'selected', 'feature_names'"):
         Explanation.load(path)
     np.savez(path, importance=np.array([object()]))
     with pytest.raises(FileFormatError):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import operator
 import os
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -13,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hideseek.cells import cells_from_json, cells_to_json, quoted, short
-from hideseek.errors import FileFormatError, InputError
-from hideseek.files import write_atomically
+from hideseek.cells import quoted, short
+from hideseek.errors import InputError
+from hideseek.explanation_file import read_explanation, write_explanation
 from hideseek.frames import FrameLibrary, make_frame
 from hideseek.interop import to_shap
 from hideseek.validation import listed
@@ -31,7 +29,6 @@ Predictor = Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any] | None]]
 Agreement = Callable[[NDArray[Any]], NDArray[Any]]
 """Rows -> for each row and feature the share of an ensemble's members that select it."""
 
-_FORMAT = 1
 _HTML_ROWS = 8
 
 
@@ -74,6 +71,8 @@ class Explanation:
         frame_library: FrameLibrary = "pandas",
     ) -> None:
         self.importance = np.asarray(importance)
+        if self.importance.dtype.kind in "biu":  # neither booleans nor unsigned numbers have a negative to sort by
+            self.importance = self.importance.astype(np.float64)
         self.selected = np.asarray(selected, dtype=bool)
         if self.importance.ndim != 2 or self.importance.shape != self.selected.shape:
             raise InputError(
@@ -328,46 +327,32 @@ class Explanation:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything, predictions included, to one ``.npz`` file, atomically and without pickle."""
         arrays: dict[str, Any] = {
-            "format": np.array(_FORMAT),
             "importance": self.importance,
             "selected": self.selected,
             "feature_names": np.array(self.feature_names, dtype=str),
-            "row_labels": _plain(self.row_labels),
+            "row_labels": self.row_labels,
             "importance_kind": np.array(self.importance_kind),
             "frame_library": np.array(self._frame_library),
+            "data": self.data,
+            "prediction": self.prediction,
+            "probability": self.probability,
+            "selection_probability": self.selection_probability,
         }
-        data = self.data
-        if data is not None and data.dtype == object:
-            arrays["cells"], data = np.frombuffer(cells_to_json(data).encode(), dtype=np.uint8), None
-        given = {"data": data, "prediction": self.prediction, "probability": self.probability}
-        for name, value in {**given, "selection_probability": self.selection_probability}.items():
-            if value is not None:
-                arrays[name] = _plain(value)
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, **arrays)
-        write_atomically(path, buffer.getvalue())
+        write_explanation(path, {name: value for name, value in arrays.items() if value is not None})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Explanation:
-        """The explanation that ``save`` wrote."""
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                arrays = dict(file)
-            version = int(arrays.get("format", 0))
-            missing = {"importance", "selected", "feature_names", "row_labels", "importance_kind"} - set(arrays)
-        except (zipfile.BadZipFile, ValueError, EOFError, TypeError) as error:
-            raise FileFormatError(f"{os.fspath(path)!r} is not a whole explanation file: save it again") from error
-        if version < 1 or version > _FORMAT:
-            raise FileFormatError(
-                f"{os.fspath(path)!r} has explanation format {version}; this hideseek reads format {_FORMAT}"
-            )
-        if missing:
-            raise FileFormatError(f"{os.fspath(path)!r} lacks {listed(sorted(missing))}: save the explanation again")
+        """The explanation that ``save`` wrote.
+
+        Raises:
+            FileFormatError: The file is truncated, foreign, or written by a newer format.
+        """
+        arrays = read_explanation(path)
         explanation = cls(
             arrays["importance"],
             arrays["selected"],
             feature_names=arrays["feature_names"].tolist(),
-            data=cells_from_json(arrays["cells"].tobytes().decode()) if "cells" in arrays else arrays.get("data"),
+            data=arrays.get("data"),
             row_labels=arrays["row_labels"],
             importance_kind=str(arrays["importance_kind"]),
             frame_library=cast(Literal["pandas", "polars"], str(arrays["frame_library"])),
@@ -384,11 +369,3 @@ def _are_names(key: Any) -> bool:
     return isinstance(key, str) or (
         isinstance(parts, list | tuple) and len(parts) > 0 and all(isinstance(part, str) for part in parts)
     )
-
-
-def _plain(values: NDArray[Any]) -> NDArray[Any]:
-    """Python objects become an array of their one type, or else their text: neither needs pickle."""
-    if values.dtype != object:
-        return values
-    typed = np.array(values.tolist())
-    return values.astype(str) if typed.dtype == object or len({type(value) for value in values}) > 1 else typed

@@ -83,9 +83,16 @@ def number(expected: str, accepts: Callable[[float], bool]) -> Rule:
     return Rule(
         expected,
         lambda value: (
-            isinstance(value, Real) and not isinstance(value, bool) and isfinite(value) and accepts(float(value))
+            isinstance(value, Real) and not isinstance(value, bool) and _is_finite(value) and accepts(float(value))
         ),
     )
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return isfinite(value)
+    except OverflowError:  # an integer too large for a float
+        return False
 
 
 def listed(words: Iterable[object], *, last: str = "and") -> str:

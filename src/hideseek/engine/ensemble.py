@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -19,10 +19,16 @@ from hideseek.engine.knockoffs import Knockoffs
 from hideseek.engine.scaling import Scaler, row_blocks
 from hideseek.engine.stack import Stack
 
-__all__ = ["POOL_ROWS", "Ensemble", "Kept", "draw_noise", "draw_pool"]
+__all__ = ["POOLS", "POOL_ROWS", "Ensemble", "Kept", "draw_noise", "draw_pool"]
 
 POOL_ROWS = 256
 """Replacement rows a fitted model carries: the most draws a prediction can average."""
+
+POOLS = ("values", "means")
+"""What a pool is made of: values of the training rows, or means of some of them."""
+
+_MEAN_OF = 16
+"""Values that are one mean."""
 
 _FULL_ROWS = 64
 """A row's bits must not depend on its neighbours: vector units treat the last few rows of a batch differently."""
@@ -37,6 +43,21 @@ def draw_pool(seed: int, X: Tensor, groups: Groups | None = None) -> Tensor:
     n_features = X.shape[1] if groups is None else groups.n_features
     picks = integers(keys, POOL_ROWS * n_features, len(X)).view(POOL_ROWS, n_features)
     return X.gather(0, picks if groups is None else groups.to_columns(picks))
+
+
+def neighbours_averaged(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Replace each value by the mean of 16 neighbours: those of its column, sorted, are averaged 16 by 16.
+
+    A column of two values, as those of categories are, stays as it is. Shape: ``(rows, columns)`` -> the same.
+    """
+    averaged = values.copy()
+    for j, column in enumerate(values.T):
+        if len(np.unique(column)) > 2:
+            places = np.argsort(column, kind="stable")
+            for start in range(0, len(column), _MEAN_OF):
+                some = places[start : start + _MEAN_OF]
+                averaged[some, j] = column[some].mean()
+    return averaged
 
 
 def draw_noise(seed: int, n_columns: int) -> Tensor:
@@ -75,7 +96,7 @@ class Ensemble:
         stack: The trained members.
         visible: The features each member saw. Shape: ``(members, features)``, bool.
         pool: Values that stand in for hidden features, or the noise that ``knockoffs`` makes them of.
-            Shape: ``(POOL_ROWS, inputs)``.
+            Shape: ``(rows of the pool, inputs)``.
         scaler: What makes the inputs of the raw columns: one each, and their ramps.
         knockoffs: What draws replacement rows given the row; None: the pool's rows are replacement rows.
         kept: What the members know of a row; None: all of it. The other features are never shown, and scaler, pool and
@@ -113,6 +134,19 @@ class Ensemble:
             own = knockoffs.of(torch.tensor([table], device=visible.device))
             pool = draw_noise(seed, X.shape[2])
         return cls(stack, visible, pool.to(visible.device), scaler, own, kept)
+
+    def with_pool(self, kind: str, n_rows: int) -> Self:
+        """Return the same ensemble with a pool of that kind (one of ``POOLS``) and of at most so many rows.
+
+        Noise for ``knockoffs`` holds nothing of the training rows, and is cut alone.
+        """
+        pool, ramps = self.pool, self.scaler.ramps
+        if kind == "means" and self.knockoffs is None:
+            values = pool.double().cpu().numpy()
+            values = values if ramps is None else values[:, ramps.order < ramps.n_columns]
+            columns = torch.from_numpy(neighbours_averaged(values))
+            pool = (columns if ramps is None else ramps.behind(columns)).to(pool.device, pool.dtype)
+        return replace(self, pool=pool[:n_rows].clone())
 
     def masks(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """How much of each feature is shown: the mean over the members that saw it; 0 where none did.
@@ -161,6 +195,7 @@ class Ensemble:
         """
         out = np.empty((len(X), self.stack.seek.sizes[-1]), dtype=np.float32)
         hide_layers, seek_layers = self.stack.layers()
+        draws = self.pool[:n_draws]
 
         def job(rows: slice) -> None:
             with torch.inference_mode():
@@ -171,11 +206,11 @@ class Ensemble:
                 mask = self.stack.by_column(mask)
                 total = torch.zeros((), device=x.device)
                 given_x = None if self.knockoffs is None else self.knockoffs.given(x[:1])
-                for row in self.pool[:n_draws, None, :, None]:
+                for row in draws[:, None, :, None]:
                     x_hat = row if given_x is None else given_x(row)
                     output = self.stack.seek_outputs(seek_layers, mix(mask, x, x_hat))
                     total = total + (output.softmax(dim=1) if softmax else output).mean(dim=0)
-                to_host((total / n_draws).t()[: rows.stop - rows.start], out[rows])
+                to_host((total / len(draws)).t()[: rows.stop - rows.start], out[rows])
 
         self._for_each_block(job, len(X))
         return out

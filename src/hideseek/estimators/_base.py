@@ -21,10 +21,12 @@ from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.recipe import PRICE_PER_FEATURE, Recipe
 from hideseek.engine.scaling import Scaler
 from hideseek.errors import HideSeekWarning, InputError, MaskWarning
+from hideseek.estimators._file_checks import check_state
 from hideseek.estimators._fitting import Part, Prepared
 from hideseek.estimators._forgetting import fitted_or_forgotten
 from hideseek.estimators._many import Problem, check_one_stack, models_for
 from hideseek.estimators._parameters import RULES, RULES_WHEN_ANSWERING, resolve_penalty
+from hideseek.estimators._pools import check_draws, limit_pools
 from hideseek.estimators._searching import Candidate, at_position, fit_models, position_on
 from hideseek.estimators._state import parameters_from, restore_state, state_of
 from hideseek.explanation import Explanation
@@ -57,6 +59,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
     encoder_: TableEncoder | None
     recipe_: Recipe
     penalty_: float
+    pool_: str
     history_: dict[str, NDArray[Any]]
     path_: PenaltyPath
     screening_: Screening
@@ -84,6 +87,8 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         screening: bool | int | str | None = None,
         threshold: float = 0.5,
         prediction_draws: int = 16,
+        pool: str = "values",
+        pool_rows: int = 256,
         validation_fraction: float = 0.0,
         device: str = "auto",
         random_state: int | np.random.RandomState | None = None,
@@ -108,6 +113,8 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         self.screening = screening
         self.threshold = threshold
         self.prediction_draws = prediction_draws
+        self.pool = pool
+        self.pool_rows = pool_rows
         self.validation_fraction = validation_fraction
         self.device = device
         self.random_state = random_state
@@ -161,6 +168,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         with fitted_or_forgotten(self):
             problem = self._prepared(X, y, sample_weight)
             fit_models([self], [problem])
+            limit_pools(self)
             self._warn_of_odd_masks(problem.train.table)
         return self
 
@@ -181,6 +189,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         check_one_stack(models, [problem.shape for problem in prepared])
         fit_models(models, prepared)
         for model, problem in zip(models, prepared, strict=True):
+            limit_pools(model)
             model._warn_of_odd_masks(problem.train.table)
         return models
 
@@ -231,6 +240,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
 
     def _check_parameters(self) -> None:
         check_parameters(type(self).__name__, self.get_params(deep=False), self._rules())
+        check_draws(self.prediction_draws, self.pool_rows)
 
     def _prepared(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Prepared:
         """Check the data, learn names, encoding and target, and give what training takes."""
@@ -334,6 +344,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         """The matrix of X, and its cells as they came where they differ from it."""
         check_is_fitted(self)
         check_parameters(type(self).__name__, self.get_params(deep=False), RULES_WHEN_ANSWERING)
+        check_draws(self.prediction_draws, len(self._ensemble.pool))
         if self.encoder_ is None and only_numbers(X):
             return check_table(self, X), None
         table = Table(check_mixed_table(self, X, reset=False))
@@ -391,6 +402,8 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         """Write the fitted model to one ``.safetensors`` file, atomically; ``hideseek.load`` reads it."""
         check_is_fitted(self)
         persistence.save(path, self, *state_of(self))
+
+    _check_state = classmethod(check_state)
 
     @classmethod
     def _restore(cls, arrays: persistence.Arrays, description: persistence.Description) -> Self:

@@ -83,6 +83,9 @@ class BlackBoxExplainer(BaseHideSeek):
         screening: Whether hopeless columns of a wide table are dropped first, as of ``HideSeekClassifier``.
         threshold: A feature is selected where its mask is greater.
         prediction_draws: Draws of the hidden features over which a prediction is averaged; 1 to 256.
+        pool: What stands in for hidden features in predictions, and is saved with the model: "values" of training rows,
+            drawn for each feature on its own, or "means" of 16 neighbouring ones. Masks do not depend on it.
+        pool_rows: How many of them are kept for each feature, from ``prediction_draws`` to 256.
         validation_fraction: Share of the rows held out, on which ``fidelity_`` is measured. 0: it is not, and the model
             is asked once about each row and never again.
         device: "auto" is the GPU where there is one.
@@ -100,6 +103,7 @@ class BlackBoxExplainer(BaseHideSeek):
         feature_names_in_: Their names, where X was a frame with names.
         recipe_: Every training choice, the preset's and yours.
         penalty_: The penalty at the end of training.
+        pool_: What the kept replacement rows are made of: "values", "means", or "noise", of which knockoffs are made.
         history_: The course of training, as of ``HideSeekClassifier``.
 
     Example:
@@ -142,6 +146,8 @@ class BlackBoxExplainer(BaseHideSeek):
         screening: bool | int | str | None = None,
         threshold: float = 0.5,
         prediction_draws: int = 16,
+        pool: str = "values",
+        pool_rows: int = 256,
         validation_fraction: float = 0.1,
         device: str = "auto",
         random_state: int | np.random.RandomState | None = None,
@@ -167,6 +173,8 @@ class BlackBoxExplainer(BaseHideSeek):
             screening=screening,
             threshold=threshold,
             prediction_draws=prediction_draws,
+            pool=pool,
+            pool_rows=pool_rows,
             validation_fraction=validation_fraction,
             device=device,
             random_state=random_state,

@@ -63,6 +63,9 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
             change. None: "auto" in all presets but "paper".
         threshold: A feature is selected where its mask is greater.
         prediction_draws: Draws of the hidden features over which a prediction is averaged; 1 to 256.
+        pool: What stands in for hidden features in predictions, and is saved with the model: "values" of training rows,
+            drawn for each feature on its own, or "means" of 16 neighbouring ones. Masks do not depend on it.
+        pool_rows: How many of them are kept for each feature, from ``prediction_draws`` to 256.
         validation_fraction: Share of the rows held out, whose loss ``history_`` then records. With ``penalty="auto"``
             the share that judges the path; 0: a fifth, at most 5,000 rows, or folds under 1,000 rows.
         device: "auto" is the GPU where there is one.
@@ -77,6 +80,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         encoder_: How the columns became numbers, or None where X was numbers alone.
         recipe_: Every training choice, the preset's and yours.
         penalty_: The penalty at the end of training.
+        pool_: What the kept replacement rows are made of: "values", "means", or "noise", of which knockoffs are made.
         path_: With ``penalty="auto"``, what each penalty costs and selects, a ``PenaltyPath``.
         screening_: Where columns were screened, what speaks for each and which were kept, a ``Screening``.
         history_: Up to a hundred records: "step", "penalty"; and by member "loss", "prediction_loss", "mean_mask" and,
@@ -115,6 +119,8 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         screening: bool | int | str | None = None,
         threshold: float = 0.5,
         prediction_draws: int = 16,
+        pool: str = "values",
+        pool_rows: int = 256,
         validation_fraction: float = 0.0,
         device: str = "auto",
         random_state: int | np.random.RandomState | None = None,
@@ -141,6 +147,8 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
             screening=screening,
             threshold=threshold,
             prediction_draws=prediction_draws,
+            pool=pool,
+            pool_rows=pool_rows,
             validation_fraction=validation_fraction,
             device=device,
             random_state=random_state,

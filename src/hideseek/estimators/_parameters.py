@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from hideseek.engine.ensemble import POOL_ROWS
+from hideseek.engine.ensemble import POOL_ROWS, POOLS
 from hideseek.engine.recipe import PRESETS, Recipe
 from hideseek.engine.replacement import KNOCKOFFS, REPLACEMENTS
 from hideseek.errors import InputError
@@ -76,6 +76,8 @@ RULES: dict[str, Rule] = {
     "screening": (choice("auto") | Rule("True or False", lambda value: isinstance(value, bool)) | integer(1)).or_none(),
     "threshold": number("a number in [0, 1)", lambda value: 0 <= value < 1),
     "prediction_draws": integer(1, POOL_ROWS),
+    "pool": choice(*POOLS),
+    "pool_rows": integer(1, POOL_ROWS),
     "validation_fraction": number("a number in [0, 1)", lambda value: 0 <= value < 1),
     "device": Rule("'auto', 'cpu' or a CUDA device that is present", _is_device, ("auto", "cpu", "cuda")),
     "random_state": Rule("a whole number in [0, 2**32), None or a numpy RandomState", _is_seed),

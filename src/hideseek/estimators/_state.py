@@ -54,6 +54,7 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
         "feature_names": None if names is None else [str(name) for name in names],
         "target": model._target_state(),
         "encoder": None if model.encoder_ is None else model.encoder_.to_json(),
+        "pool": model.pool_,
         "search": searched,
     }
     return {**arrays, **searched_arrays}, description
@@ -96,6 +97,7 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
     model._ensemble, model.history_ = ensemble_of(arrays), with_prefix(arrays, "history.")
     model.recipe_ = Recipe(**{**recipe, "hidden_layers": tuple(recipe["hidden_layers"])})
     model.penalty_ = description["penalty"]
+    model.pool_ = description.get("pool", "values" if model._ensemble.knockoffs is None else "noise")
     if description["feature_names"] is not None:
         model.feature_names_in_ = np.array(description["feature_names"], dtype=object)
     model._set_target_state(description["target"])
