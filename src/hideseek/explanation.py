@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hideseek.cells import cells_from_json, cells_to_json, quoted, short
+from hideseek.cells import cells_from_json, cells_to_json, named_answer, quoted, short
 from hideseek.errors import FileFormatError, InputError
 from hideseek.files import write_atomically
 from hideseek.frames import FrameLibrary, make_frame
@@ -50,6 +50,7 @@ class Explanation:
         inputs: What the predictor takes; data if not given. Shape: ``(rows, any)``.
         agreement: Gives ``selection_probability`` when it is first asked for.
         frame_library: "pandas" or "polars": what frames are made with.
+        target_name: What the predictions are values of, for sentences and pictures.
 
     Example:
         >>> from hideseek import Explanation
@@ -72,6 +73,7 @@ class Explanation:
         inputs: ArrayLike | None = None,
         agreement: Agreement | None = None,
         frame_library: FrameLibrary = "pandas",
+        target_name: str | None = None,
     ) -> None:
         self.importance = np.asarray(importance)
         self.selected = np.asarray(selected, dtype=bool)
@@ -87,6 +89,7 @@ class Explanation:
         self.row_labels = np.arange(n_rows) if row_labels is None else np.asarray(row_labels)
         self.importance_kind = importance_kind
         self.model = model
+        self.target_name = target_name
         self._frame_library = frame_library
         self._predictor = predictor
         # Stays whole when features are picked, so that predictions can still be made.
@@ -173,6 +176,7 @@ class Explanation:
             model=self.model,
             agreement=self._agreement,
             frame_library=self._frame_library,
+            target_name=self.target_name,
         )
         if self._agreed is not None:
             part._agreed = self._agreed[i][:, j]
@@ -220,7 +224,7 @@ class Explanation:
         predicted = ""
         if one.prediction is not None:
             sure = "" if one.probability is None else f" (probability {one.probability[0]:.2f})"
-            predicted = f"predicted {short(one.prediction[0])}{sure}; "
+            predicted = f"predicted {named_answer(one.prediction[0], one.target_name)}{sure}; "
         n_features = len(self.feature_names)
         decided = (
             f"{len(chosen)} of {n_features} features decided: {listed(parts)}" if parts else "no feature stood out"
@@ -336,6 +340,8 @@ class Explanation:
             "importance_kind": np.array(self.importance_kind),
             "frame_library": np.array(self._frame_library),
         }
+        if self.target_name is not None:
+            arrays["target_name"] = np.array(self.target_name)
         data = self.data
         if data is not None and data.dtype == object:
             arrays["cells"], data = np.frombuffer(cells_to_json(data).encode(), dtype=np.uint8), None
@@ -371,6 +377,7 @@ class Explanation:
             row_labels=arrays["row_labels"],
             importance_kind=str(arrays["importance_kind"]),
             frame_library=cast(Literal["pandas", "polars"], str(arrays["frame_library"])),
+            target_name=str(arrays["target_name"]) if "target_name" in arrays else None,
         )
         if "prediction" in arrays:
             explanation._predicted = arrays["prediction"], arrays.get("probability")

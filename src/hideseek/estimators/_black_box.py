@@ -20,9 +20,10 @@ from hideseek.estimators._base import BaseHideSeek
 from hideseek.estimators._fitting import Prepared
 from hideseek.estimators._forgetting import fitted_or_forgotten
 from hideseek.estimators._many import Problem
-from hideseek.frames import take_rows
+from hideseek.frames import n_rows, take_rows
 from hideseek.metrics import Fidelity, answer_fidelity, compare_fidelity
 from hideseek.metrics._answers import TASK
+from hideseek.tables import dense, rows_of_fit
 from hideseek.validation import Rule
 
 __all__ = ["BlackBoxExplainer"]
@@ -144,7 +145,7 @@ class BlackBoxExplainer(BaseHideSeek):
         prediction_draws: int = 16,
         validation_fraction: float = 0.1,
         device: str = "auto",
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
         verbose: bool = False,
     ) -> None:
         super().__init__(
@@ -213,7 +214,8 @@ class BlackBoxExplainer(BaseHideSeek):
 
     def _prepared(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Prepared:
         # Row numbers go the way of labels: through every check and choice of rows, to where the model is asked.
-        rows = np.arange(len(X) if hasattr(X, "__len__") else 0)
+        X = X if hasattr(X, "detach") else dense(X)  # a tensor stays one for the model
+        rows = np.arange(n_rows(X))
         self._rows_ = _Rows(X, rows, rows[:0])
         self.n_calls_ = self.n_rows_asked_ = 0
         return super()._prepared(X, rows, sample_weight)
@@ -222,7 +224,7 @@ class BlackBoxExplainer(BaseHideSeek):
         table = self._rows_.table
         self._rows_ = _Rows(table, y, y[:0])
         box = BlackBox(self.model, self.task)
-        answers = box(table if len(y) == len(table) else take_rows(table, y))
+        answers = box(table if len(y) == n_rows(table) else take_rows(table, y))
         self._count(box)
         if (answers == answers[0]).all():
             raise InputError(
@@ -293,6 +295,7 @@ class BlackBoxExplainer(BaseHideSeek):
             same for as many features of theirs.
         """
         table = self._table(X)
+        X = X if hasattr(X, "detach") else rows_of_fit(self, X).table
         if self.model is None:
             raise InputError(
                 "fidelity needs the model that was explained, which a file does not hold; "

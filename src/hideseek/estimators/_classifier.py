@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,8 @@ from sklearn.utils.class_weight import compute_sample_weight
 from hideseek import persistence
 from hideseek.errors import InputError
 from hideseek.estimators._base import BaseHideSeek
-from hideseek.validation import Rule, check_classes, choice
+from hideseek.targets import check_classes
+from hideseek.validation import Rule, choice, is_finite_number
 
 __all__ = ["HideSeekClassifier"]
 
@@ -117,7 +116,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         prediction_draws: int = 16,
         validation_fraction: float = 0.0,
         device: str = "auto",
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
         verbose: bool = False,
         class_weight: Mapping[Any, float] | str | None = None,
     ) -> None:
@@ -196,4 +195,4 @@ def _is_class_weight(value: Any) -> bool:
 
 
 def _is_weight(value: Any) -> bool:
-    return isinstance(value, Real) and isfinite(value) and float(value) >= 0
+    return is_finite_number(value) and float(value) >= 0
