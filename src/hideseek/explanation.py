@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hideseek.cells import cells_from_json, cells_to_json, named_answer, quoted, short
+from hideseek.cells import cells_from_json, cells_to_json, short
+from hideseek.effects import Effects
 from hideseek.errors import FileFormatError, InputError
 from hideseek.files import write_atomically
 from hideseek.frames import FrameLibrary, make_frame
 from hideseek.interop import to_shap
+from hideseek.sentences import sentence
 from hideseek.validation import listed
 
 if TYPE_CHECKING:
@@ -30,6 +32,9 @@ Predictor = Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any] | None]]
 
 Agreement = Callable[[NDArray[Any]], NDArray[Any]]
 """Rows -> for each row and feature the share of an ensemble's members that select it."""
+
+EffectsOf = Callable[[NDArray[Any]], Effects]
+"""Rows -> how their predictions change when one more feature is hidden."""
 
 _FORMAT = 1
 _HTML_ROWS = 8
@@ -49,6 +54,7 @@ class Explanation:
         model: The fitted model behind them, for those who need more than its answers.
         inputs: What the predictor takes; data if not given. Shape: ``(rows, any)``.
         agreement: Gives ``selection_probability`` when it is first asked for.
+        effects: Gives ``effect`` when it is first asked for.
         frame_library: "pandas" or "polars": what frames are made with.
         target_name: What the predictions are values of, for sentences and pictures.
 
@@ -72,6 +78,7 @@ class Explanation:
         model: Any = None,
         inputs: ArrayLike | None = None,
         agreement: Agreement | None = None,
+        effects: EffectsOf | None = None,
         frame_library: FrameLibrary = "pandas",
         target_name: str | None = None,
     ) -> None:
@@ -97,6 +104,8 @@ class Explanation:
         self._predicted: tuple[NDArray[Any], NDArray[Any] | None] | None = None
         self._agreement = agreement
         self._agreed: NDArray[Any] | None = None
+        self._effects_of = effects
+        self._effects: Effects | None = None
         self._picked = np.arange(n_features)  # of the features of the fit, those that are left
         for name, size, expected in (
             ("feature_names", len(self.feature_names), n_features),
@@ -150,6 +159,29 @@ class Explanation:
             self._agreed = self._agreement(self._inputs)[:, self._picked]
         return self._agreed
 
+    @property
+    def effect(self) -> NDArray[np.float64] | None:
+        """How much each selected feature raises (or, negative, lowers) the prediction of its row.
+
+        The prediction from the selected features, minus the prediction from the selected features without this one,
+        which is hidden as all others are, in the same draws. In units of the prediction: the probability of the
+        predicted class (see :meth:`effect_of` for another one), or the value. 0 for features that are not selected:
+        the prediction is not made from them. Effects do not add up: of two features that say the same, hiding either
+        one changes little. None where the method has no such model. Shape: ``(rows, features)``.
+        """
+        effects, prediction = self._find_effects(), self.prediction
+        return None if effects is None or prediction is None else effects.of_prediction(prediction)
+
+    def effect_of(self, label: Any) -> NDArray[np.float64] | None:
+        """Return the effects on the probability of one class, whatever was predicted. Shape: ``(rows, features)``."""
+        effects = self._find_effects()
+        return None if effects is None else effects.of_class(label)
+
+    def _find_effects(self) -> Effects | None:
+        if self._effects is None and self._effects_of is not None and self._inputs is not None:
+            self._effects = self._effects_of(self._inputs).part(slice(None), self._picked)
+        return self._effects
+
     # -- a part of it -------------------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Explanation:
@@ -175,11 +207,14 @@ class Explanation:
             predictor=self._predictor,
             model=self.model,
             agreement=self._agreement,
+            effects=self._effects_of,
             frame_library=self._frame_library,
             target_name=self.target_name,
         )
         if self._agreed is not None:
             part._agreed = self._agreed[i][:, j]
+        if self._effects is not None:
+            part._effects = self._effects.part(i, j)
         part._picked = self._picked[j]
         part._inputs = None if self._inputs is None else self._inputs[i]
         if self._predicted is not None:
@@ -213,23 +248,12 @@ class Explanation:
     # -- for people ---------------------------------------------------------------------------------------------
 
     def describe(self, row: int) -> str:
-        """One sentence on the row at this position: the prediction, and what decided, most important first."""
-        one = self[operator.index(row)]
-        shown = np.flatnonzero(one.selected[0])
-        chosen = shown[np.argsort(-one.importance[0, shown], kind="stable")]
-        parts = []
-        for j in chosen:
-            value = "" if one.data is None else f" = {quoted(one.data[0, j])}"
-            parts.append(f"{one.feature_names[j]}{value} ({one.importance[0, j]:.2f})")
-        predicted = ""
-        if one.prediction is not None:
-            sure = "" if one.probability is None else f" (probability {one.probability[0]:.2f})"
-            predicted = f"predicted {named_answer(one.prediction[0], one.target_name)}{sure}; "
-        n_features = len(self.feature_names)
-        decided = (
-            f"{len(chosen)} of {n_features} features decided: {listed(parts)}" if parts else "no feature stood out"
-        )
-        return f"Row {one.row_labels[0]}: {predicted}{decided}."
+        """Return a sentence on the row at this position: the prediction, and what each selected feature does to it.
+
+        The selected features are those that the prediction was made from; "decided" says no more than that. Where the
+        effects are known they stand for themselves, largest first; elsewhere each feature has its importance behind it.
+        """
+        return sentence(self[operator.index(row)])
 
     @property
     def plot(self) -> ExplanationPlots:
@@ -239,7 +263,7 @@ class Explanation:
         return ExplanationPlots(self)
 
     def to_frame(self) -> Any:
-        """One line per row and feature: row, feature, value, importance, selected."""
+        """One line per row and feature: row, feature, value, importance, selected and, where known, effect."""
         n_rows, n_features = self.shape
         columns: dict[str, NDArray[Any]] = {
             "row": np.repeat(self.row_labels, n_features),
@@ -248,6 +272,8 @@ class Explanation:
         if self.data is not None:
             columns["value"] = self._one_type(self.data.reshape(-1))
         columns |= {"importance": self.importance.reshape(-1), "selected": self.selected.reshape(-1)}
+        if (effect := self.effect) is not None:
+            columns["effect"] = effect.reshape(-1)
         return self._frame(columns)
 
     def mean_importance(self) -> Any:
@@ -330,7 +356,10 @@ class Explanation:
     # -- on disk ------------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything, predictions included, to one ``.npz`` file, atomically and without pickle."""
+        """Write everything to one ``.npz`` file, atomically and without pickle.
+
+        Predictions are among it, and effects if they were asked for before.
+        """
         arrays: dict[str, Any] = {
             "format": np.array(_FORMAT),
             "importance": self.importance,
@@ -349,6 +378,8 @@ class Explanation:
         for name, value in {**given, "selection_probability": self.selection_probability}.items():
             if value is not None:
                 arrays[name] = _plain(value)
+        if self._effects is not None:
+            arrays |= {name: _plain(value) for name, value in self._effects.to_arrays().items()}
         buffer = io.BytesIO()
         np.savez_compressed(buffer, **arrays)
         write_atomically(path, buffer.getvalue())
@@ -382,6 +413,7 @@ class Explanation:
         if "prediction" in arrays:
             explanation._predicted = arrays["prediction"], arrays.get("probability")
         explanation._agreed = arrays.get("selection_probability")
+        explanation._effects = Effects.from_arrays(arrays)
         return explanation
 
 

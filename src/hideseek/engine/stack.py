@@ -162,10 +162,12 @@ class Stack:
         return torch.cat([network.view(self.n_members, -1) for network in networks], dim=1)
 
     def seek_outputs(self, seek: Sequence[Tensor], z: Tensor) -> Tensor:
-        """What each Seek makes of its member's rows.
+        """What each Seek makes of its member's rows, or of rows that all Seeks share.
 
-        Shape: ``z (members, columns, rows)`` -> ``(members * n_seeks, outputs, rows)``.
+        Shape: ``z (members or 1, columns, rows)`` -> ``(Seeks, outputs, rows)``.
         """
+        if len(z) == 1:
+            return self.seek.forward(seek, z.expand(len(seek[0]), -1, -1))
         return self.seek.forward(seek, z if self.n_seeks == 1 else z.repeat_interleave(self.n_seeks, dim=0))
 
 

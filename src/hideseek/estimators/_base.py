@@ -19,11 +19,12 @@ from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.recipe import PRICE_PER_FEATURE, Recipe
 from hideseek.engine.scaling import Scaler
 from hideseek.errors import InputError
+from hideseek.estimators._effects import effects_of
 from hideseek.estimators._fitting import Part, Prepared
 from hideseek.estimators._forgetting import fitted_or_forgotten
 from hideseek.estimators._many import Problem, check_one_stack, models_for
 from hideseek.estimators._masks import check_columns, summarise_masks
-from hideseek.estimators._parameters import RULES, RULES_WHEN_ANSWERING, draw_seed, resolve_penalty
+from hideseek.estimators._parameters import RULES, RULES_WHEN_ANSWERING, SHOWN, draw_seed, resolve_penalty
 from hideseek.estimators._searching import Candidate, at_position, fit_models, position_on
 from hideseek.estimators._state import parameters_from, restore_state, state_of
 from hideseek.explanation import Explanation
@@ -51,7 +52,10 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
 
     _loss: str
     _price_per_feature: float = PRICE_PER_FEATURE
+    _shown: str | None = None
+    """What predictions are made from unless the caller says; None: as the preset has it."""
     _ensemble: Ensemble
+    classes_: NDArray[Any]
     encoder_: TableEncoder
     target_name_: str | None
     feature_importances_: NDArray[np.float64]
@@ -132,8 +136,8 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         return np.asarray(weight)
 
     @abstractmethod
-    def _predicted(self, X: NDArray[np.floating]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """The prediction for each row, and its probability where there is one."""
+    def _units(self) -> tuple[float, float] | None:
+        """Return what output 0 and an output of 1 more stand for, or None where outputs are classes."""
 
     @abstractmethod
     def _target_state(self) -> dict[str, Any]:
@@ -312,12 +316,13 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         table = Table(check_mixed_rows(self, rows))
         return self.encoder_.encode(table), table
 
-    def explain(self, X: Any) -> Explanation:
+    def explain(self, X: Any, *, shown: str | None = None) -> Explanation:
         """For each row of X, how much of each feature is shown, and which features are selected.
 
         Args:
             X: Rows with the columns of the fit. Those of a frame are found by name, in any order. A dict or a pandas
                 Series is a single row.
+            shown: What the explanation's prediction and effects are made from, as of :meth:`predict`.
 
         Returns:
             An ``Explanation`` whose importance is the mask, and whose selection is mask > ``threshold``. A category is
@@ -326,6 +331,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         matrix, table = self._read(X)
         masks = self._ensemble.masks(matrix)
         fitted = copy(self)  # of this fit, even if the estimator is fitted anew
+        fitted._shown = self._resolve_shown(shown)
         return Explanation(
             masks,
             masks > self.threshold,
@@ -334,11 +340,46 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             inputs=matrix,
             row_labels=row_labels(X),
             predictor=fitted._predicted,
+            effects=partial(effects_of, fitted),
             model=fitted,
             agreement=partial(self._ensemble.agreement, threshold=self.threshold),
             frame_library=frame_library(X),
             target_name=self.target_name_,
         )
+
+    def predict(self, X: Any, *, shown: str | None = None) -> NDArray[Any]:
+        """Return the most probable class, or the value, of each row.
+
+        Args:
+            X: Rows with the columns of the fit.
+            shown: What the prediction is made from. "selected": the selected features alone; every member of the
+                ensemble sees them as they are, and everything else drawn anew from the training rows. "mask": each
+                member sees its own mask's share of each feature, also of features that the ensemble does not select.
+                None: "selected", except with the preset "paper", where it is "mask", as published.
+
+        Shape: ``(rows,)``.
+        """
+        return self._predicted(self._table(X), shown)[0]
+
+    def _resolve_shown(self, shown: str | None) -> str:
+        check_parameters(type(self).__name__, {"shown": shown}, {"shown": SHOWN})
+        return shown or self._shown or ("mask" if self.preset == "paper" else "selected")
+
+    def _answers(self, table: NDArray[np.floating], shown: str | None = None) -> NDArray[Any]:
+        """Return the probabilities of the classes, ``(rows, classes)``, or the values, ``(rows,)``."""
+        units = self._units()
+        threshold = self.threshold if self._resolve_shown(shown) == "selected" else None
+        output = self._ensemble.outputs(table, self.prediction_draws, softmax=units is None, threshold=threshold)
+        return output if units is None else output[:, 0].astype(np.float64) * units[1] + units[0]
+
+    def _predicted(
+        self, table: NDArray[np.floating], shown: str | None = None
+    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Return the prediction for each row, and its probability where there is one."""
+        answers = self._answers(table, shown)
+        if answers.ndim == 1:
+            return answers, None
+        return self.classes_[answers.argmax(axis=1)], answers.max(axis=1, initial=0.0)
 
     def select(self, X: Any) -> NDArray[np.bool_]:
         """The selected features of each row. Shape: ``(rows, features)``, bool."""

@@ -290,9 +290,9 @@ class BlackBoxExplainer(BaseHideSeek):
             random_state: Same number, same draws.
 
         Returns:
-            By name: "seek", the imitation's own answers beside the model's; "selected", the model's answers with the
-            rest drawn anew; "random", the same for as many random features in each row; and the ``importances``, the
-            same for as many features of theirs.
+            By name: "seek", the imitation's own answers, those of ``predict``, beside the model's; "selected", the
+            model's answers with the rest drawn anew; "random", the same for as many random features in each row; and
+            the ``importances``, the same for as many features of theirs.
         """
         table = self._table(X)
         X = X if hasattr(X, "detach") else rows_of_fit(self, X).table
@@ -316,27 +316,16 @@ class BlackBoxExplainer(BaseHideSeek):
         self._count(box)
         return {"seek": seek, **compared}
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """What the imitation makes of each row: the most probable class, or the value. Shape: ``(rows,)``."""
-        label, _ = self._predicted(self._table(X))
-        return label
-
     @available_if(lambda self: getattr(self, "task_", self.task) != "regression")  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.floating]:
-        """The imitation's probability of each class. Shape: ``(rows, classes)``."""
-        return self._answers(self._table(X))
+    def predict_proba(self, X: Any, *, shown: str | None = None) -> NDArray[np.floating]:
+        """Return the imitation's probability of each class; ``shown`` as of :meth:`predict`.
 
-    def _answers(self, table: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Probabilities, ``(rows, classes)``, or values, ``(rows,)``."""
-        classification = self.task_ == "classification"
-        output = self._ensemble.outputs(table, self.prediction_draws, softmax=classification)
-        return output if classification else output[:, 0].astype(np.float64) * self._scale + self._center
+        Shape: ``(rows, classes)``.
+        """
+        return self._answers(self._table(X), shown)
 
-    def _predicted(self, X: NDArray[np.floating]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        answers = self._answers(X)
-        if self.task_ == "regression":
-            return answers, None
-        return self.classes_[answers.argmax(axis=1)], answers.max(axis=1, initial=0.0)
+    def _units(self) -> tuple[float, float] | None:
+        return None if self.task_ == "classification" else (self._center, self._scale)
 
     # -- on disk --------------------------------------------------------------------------------------------------
 

@@ -147,21 +147,22 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         )
         self.class_weight = class_weight
 
-    def predict_proba(self, X: Any) -> NDArray[np.float32]:
-        """The probability of each class, averaged over members and draws. Shape: ``(rows, classes)``."""
-        return self._probabilities(self._table(X))
+    def predict_proba(self, X: Any, *, shown: str | None = None) -> NDArray[np.float32]:
+        """Return the probability of each class, averaged over members and draws.
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row. Shape: ``(rows,)``."""
-        label, _ = self._predicted(self._table(X))
-        return label
+        Args:
+            X: Rows with the columns of the fit.
+            shown: "selected" or "mask": what the prediction is made from, as of :meth:`predict`.
+
+        Shape: ``(rows, classes)``.
+        """
+        return self._answers(self._table(X), shown)
 
     def _probabilities(self, table: NDArray[np.floating]) -> NDArray[np.float32]:
-        return self._ensemble.outputs(table, self.prediction_draws, softmax=True)
+        return self._answers(table)
 
-    def _predicted(self, table: NDArray[np.floating]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        probability = self._probabilities(table)
-        return self.classes_[probability.argmax(axis=1)], probability.max(axis=1, initial=0.0)
+    def _units(self) -> None:
+        return None
 
     def _rules(self) -> dict[str, Rule]:
         mapping = Rule("a dict from label to a finite weight of at least 0", _is_class_weight)

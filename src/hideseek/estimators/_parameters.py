@@ -19,7 +19,15 @@ from hideseek.errors import InputError
 from hideseek.tabular import is_grouping
 from hideseek.validation import Rule, choice, integer, number
 
-__all__ = ["RULES", "RULES_WHEN_ANSWERING", "draw_seed", "resolve_penalty", "resolve_recipe", "resolve_screening"]
+__all__ = [
+    "RULES",
+    "RULES_WHEN_ANSWERING",
+    "SHOWN",
+    "draw_seed",
+    "resolve_penalty",
+    "resolve_recipe",
+    "resolve_screening",
+]
 
 _SEARCHED = ("best",)
 """Presets that choose the penalty themselves where none is given."""
@@ -64,6 +72,9 @@ def draw_seed(random_state: int | np.random.RandomState | np.random.Generator | 
 
 _share = number("a number in (0, 1]", lambda value: 0 < value <= 1)
 _positive = number("a number greater than 0", lambda value: value > 0)
+
+SHOWN = choice("selected", "mask").or_none()
+"""What a prediction is made from."""
 
 RULES: dict[str, Rule] = {
     "preset": choice(*PRESETS),
