@@ -181,7 +181,7 @@ class NeuralBaseline(Baseline):
             "constant": self.scaler_.constant,
         }
         parameters = self.get_params(deep=False)
-        if isinstance(parameters["random_state"], np.random.RandomState):
+        if isinstance(parameters["random_state"], np.random.RandomState | np.random.Generator):
             parameters["random_state"] = None  # a generator has moved on; what it gave is in the weights
         description = {
             "parameters": {**parameters, "device": str(parameters["device"])},

@@ -18,6 +18,7 @@ from hideseek.engine.hideseek import mix
 from hideseek.engine.knockoffs import Knockoffs
 from hideseek.engine.scaling import Scaler, row_blocks
 from hideseek.engine.stack import Stack
+from hideseek.engine.strata import stratified
 
 __all__ = ["POOLS", "POOL_ROWS", "Ensemble", "Kept", "draw_noise", "draw_pool"]
 
@@ -38,11 +39,15 @@ _BLOCK_CELLS = {"cpu": 2**19, "cuda": 2**24}
 
 
 def draw_pool(seed: int, X: Tensor, groups: Groups | None = None) -> Tensor:
-    """Replacement rows for predictions, each feature drawn from its own columns. Shape: ``(rows, columns)`` -> as X."""
-    keys = step_keys(np.array([seed]), Stream.POOL, 0, 1)[0].to(X.device)
+    """Draw replacement rows for predictions, each feature from its own columns, every block of rows spread over them.
+
+    Shape: ``(rows, columns)`` -> ``(POOL_ROWS, columns)``.
+    """
+    keys = step_keys(np.array([seed]), Stream.POOL, 0, 3)
     n_features = X.shape[1] if groups is None else groups.n_features
-    picks = integers(keys, POOL_ROWS * n_features, len(X)).view(POOL_ROWS, n_features)
-    return X.gather(0, picks if groups is None else groups.to_columns(picks))
+    picks = integers(keys[0].to(X.device), POOL_ROWS * n_features, len(X)).view(POOL_ROWS, n_features)
+    pool = X.gather(0, picks if groups is None else groups.to_columns(picks))
+    return stratified(pool, keys[1:], groups)
 
 
 def neighbours_averaged(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -62,8 +67,8 @@ def neighbours_averaged(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def draw_noise(seed: int, n_columns: int) -> Tensor:
     """What knockoffs make replacement rows of, standard normal. Shape: ``(POOL_ROWS, n_columns)``."""
-    keys = step_keys(np.array([seed]), Stream.POOL, 0, 1)[0]
-    return normal(keys, POOL_ROWS * n_columns).view(POOL_ROWS, n_columns)
+    keys = step_keys(np.array([seed]), Stream.POOL, 0, 3)
+    return stratified(normal(keys[0], POOL_ROWS * n_columns).view(POOL_ROWS, n_columns), keys[1:])
 
 
 @dataclass(frozen=True)
@@ -184,36 +189,70 @@ class Ensemble:
         return values.mul_(share[:, :, None]).sum(dim=0)
 
     def outputs(
-        self, X: NDArray[np.floating], n_draws: int, *, softmax: bool, threshold: float | None = None
+        self,
+        X: NDArray[np.floating],
+        n_draws: int,
+        *,
+        softmax: bool,
+        threshold: float | None = None,
+        hidden: NDArray[np.intp] | None = None,
+        n_turns: int = 1,
     ) -> NDArray[np.float32]:
-        """What Seek makes of the mixed rows, averaged over all Seeks and over the first ``n_draws`` rows of the pool.
+        """Return what Seek makes of the mixed rows, averaged over all Seeks and over the first ``n_draws`` pool rows.
 
-        The same rows of the pool serve every row asked for, so an answer depends on its row alone. With a
-        ``threshold``, every member is shown the features whose mean mask is greater, whole, and nothing of the others:
-        what the selection is worth without the rest.
-        Shape: ``X (rows, columns)``, raw -> ``(rows, outputs)``.
+        The same rows of the pool serve every row asked for, so an answer depends on its row alone.
+
+        Args:
+            X: Raw rows. Shape: ``(rows, columns)``.
+            n_draws: How many rows of the pool.
+            softmax: Whether to average probabilities, not logits.
+            threshold: Every member is shown the features whose mean mask is greater, whole, and nothing of the others:
+                the prediction from the selected features. None: each member is shown what its own mask says.
+            hidden: For each row the number of one more feature to hide from every member; -1: none. Shape: ``(rows,)``.
+            n_turns: Every so-many-th Seek answers to the first draw, the next ones to the second, and so on: less
+                work for nearly the same mean. Needs a threshold, with which all Seeks see the same rows. 1: all answer.
+
+        Shape: ``(rows, columns)`` -> ``(rows, outputs)``.
         """
         out = np.empty((len(X), self.stack.seek.sizes[-1]), dtype=np.float32)
         hide_layers, seek_layers = self.stack.layers()
         draws = self.pool[:n_draws]
+        turns = [[part[turn::n_turns] for part in seek_layers] for turn in range(n_turns)]
+        also_hidden = None if hidden is None else self._positions(hidden)
 
         def job(rows: slice) -> None:
             with torch.inference_mode():
                 x = self._standardised(X[rows])
-                mask = torch.sigmoid_(self.stack.hide.forward(hide_layers, x))
-                if threshold is not None:
-                    mask = (self._mean(mask) > threshold).float().expand(len(x), -1, -1)
-                mask = self.stack.by_column(mask)
-                total = torch.zeros((), device=x.device)
+                mask = self._shown(torch.sigmoid_(self.stack.hide.forward(hide_layers, x)), threshold)
+                if also_hidden is not None:
+                    _hide(mask, also_hidden[rows])
+                x, mask = x[: len(mask)], self.stack.by_column(mask)
+                total, count = torch.zeros((), device=x.device), 0
                 given_x = None if self.knockoffs is None else self.knockoffs.given(x[:1])
-                for row in draws[:, None, :, None]:
+                for draw, row in enumerate(draws[:, None, :, None]):
                     x_hat = row if given_x is None else given_x(row)
-                    output = self.stack.seek_outputs(seek_layers, mix(mask, x, x_hat))
-                    total = total + (output.softmax(dim=1) if softmax else output).mean(dim=0)
-                to_host((total / len(draws)).t()[: rows.stop - rows.start], out[rows])
+                    output = self.stack.seek_outputs(turns[draw % n_turns], mix(mask, x, x_hat))
+                    total = total + (output.softmax(dim=1) if softmax else output).sum(dim=0)
+                    count += len(output)
+                to_host((total / count).t()[: rows.stop - rows.start], out[rows])
 
         self._for_each_block(job, len(X))
         return out
+
+    def _shown(self, mask: Tensor, threshold: float | None) -> Tensor:
+        """Return how much of each feature the Seeks are shown: the selected features whole, or each member's mask.
+
+        Shape: ``(members, features, rows)`` -> ``(1, features, rows)``, or as it came without a threshold.
+        """
+        return mask if threshold is None else (self._mean(mask) > threshold).float()[None]
+
+    def _positions(self, features: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return where these features are among those that the members know; -1: nowhere."""
+        if self.kept is None:
+            return features
+        place = np.full(self.kept.n_features + 1, -1)  # the last entry is that of -1
+        place[self.kept.features] = np.arange(len(self.kept.features))
+        return place[features]
 
     def _standardised(self, X: NDArray[np.floating]) -> Tensor:
         """The rows, and zeros up to a multiple of ``_FULL_ROWS``, so that no row meets the arithmetic of a remainder.
@@ -229,3 +268,9 @@ class Ensemble:
         device = self.pool.device
         widest = self.stack.n_seeks * max(*self.stack.hide.sizes, *self.stack.seek.sizes)
         for_each_block(job, row_blocks(n_rows, len(self.visible) * widest, _BLOCK_CELLS[device.type]), device)
+
+
+def _hide(mask: Tensor, features: NDArray[np.intp]) -> None:
+    """Set the mask of one feature of each row to 0, in place; -1: of none. Shape: ``(members, features, rows)``."""
+    rows = np.flatnonzero(features >= 0)
+    mask[:, torch.from_numpy(features[rows]).to(mask.device), torch.from_numpy(rows).to(mask.device)] = 0.0

@@ -23,7 +23,7 @@ HALF_WIDTH = 2.0
 
 
 def position_of(price: float, price_range: Tensor) -> Tensor:
-    """Return the position u of a price in each member's range. Shape: ``price_range (members, 2)`` -> ``(members,)``."""
+    """Return the position u of a price in each member's range. Shape: ``(members, 2)`` -> ``(members,)``."""
     low, high = price_range.unbind(dim=1)
     return (log(price) - low) / (high - low) * (2 * HALF_WIDTH) - HALF_WIDTH
 

@@ -196,12 +196,15 @@ class Stack:
         return torch.cat([network.view(self.n_members, -1) for network in networks], dim=1)
 
     def seek_outputs(self, seek: Sequence[Tensor], z: Tensor, u: Tensor | None = None) -> Tensor:
-        """Return what each Seek makes of its member's rows, at a position u in the range of prices where there is one.
+        """Return what each Seek makes of its member's rows, or of rows that all Seeks share.
 
-        Shape: ``z (members, columns, rows)``, ``u (members, 1)`` -> ``(members * n_seeks, outputs, rows)``.
+        ``u`` is the position of each member's price in its range of prices, where there is one.
+        Shape: ``z (members or 1, columns, rows)``, ``u (members, 1)`` -> ``(Seeks, outputs, rows)``.
         """
         if u is not None:
-            z = torch.cat((z, u[:, None].expand(-1, -1, z.shape[2])), dim=1)
+            z = torch.cat((z.expand(len(u), -1, -1), u[:, None].expand(-1, -1, z.shape[2])), dim=1)
+        if len(z) == 1:
+            return self.seek.forward(seek, z.expand(len(seek[0]), -1, -1))
         return self.seek.forward(seek, z if self.n_seeks == 1 else z.repeat_interleave(self.n_seeks, dim=0))
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,8 @@ from sklearn.utils.class_weight import compute_sample_weight
 from hideseek import persistence
 from hideseek.errors import InputError
 from hideseek.estimators._base import BaseHideSeek
-from hideseek.validation import Rule, check_classes, choice
+from hideseek.targets import check_classes
+from hideseek.validation import Rule, choice, is_finite_number
 
 __all__ = ["HideSeekClassifier"]
 
@@ -123,7 +122,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         pool_rows: int = 256,
         validation_fraction: float = 0.0,
         device: str = "auto",
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
         verbose: bool = False,
         class_weight: Mapping[Any, float] | str | None = None,
     ) -> None:
@@ -156,21 +155,22 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         )
         self.class_weight = class_weight
 
-    def predict_proba(self, X: Any) -> NDArray[np.float32]:
-        """The probability of each class, averaged over members and draws. Shape: ``(rows, classes)``."""
-        return self._probabilities(self._table(X))
+    def predict_proba(self, X: Any, *, shown: str | None = None) -> NDArray[np.float32]:
+        """Return the probability of each class, averaged over members and draws.
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row. Shape: ``(rows,)``."""
-        label, _ = self._predicted(self._table(X))
-        return label
+        Args:
+            X: Rows with the columns of the fit.
+            shown: "selected" or "mask": what the prediction is made from, as of :meth:`predict`.
+
+        Shape: ``(rows, classes)``.
+        """
+        return self._answers(self._table(X), shown)
 
     def _probabilities(self, table: NDArray[np.floating]) -> NDArray[np.float32]:
-        return self._ensemble.outputs(table, self.prediction_draws, softmax=True)
+        return self._answers(table)
 
-    def _predicted(self, table: NDArray[np.floating]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        probability = self._probabilities(table)
-        return self.classes_[probability.argmax(axis=1)], probability.max(axis=1, initial=0.0)
+    def _units(self) -> None:
+        return None
 
     def _rules(self) -> dict[str, Rule]:
         mapping = Rule("a dict from label to a finite weight of at least 0", _is_class_weight)
@@ -204,4 +204,4 @@ def _is_class_weight(value: Any) -> bool:
 
 
 def _is_weight(value: Any) -> bool:
-    return isinstance(value, Real) and isfinite(value) and float(value) >= 0
+    return is_finite_number(value) and float(value) >= 0

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from sklearn.utils import check_random_state
 
 from hideseek.engine.ensemble import POOL_ROWS, POOLS
 from hideseek.engine.recipe import PRESETS, Recipe
@@ -18,7 +19,15 @@ from hideseek.errors import InputError
 from hideseek.tabular import is_grouping
 from hideseek.validation import Rule, choice, integer, number
 
-__all__ = ["RULES", "RULES_WHEN_ANSWERING", "resolve_penalty", "resolve_recipe", "resolve_screening"]
+__all__ = [
+    "RULES",
+    "RULES_WHEN_ANSWERING",
+    "SHOWN",
+    "draw_seed",
+    "resolve_penalty",
+    "resolve_recipe",
+    "resolve_screening",
+]
 
 _SEARCHED = ("best",)
 """Presets that choose the penalty themselves where none is given."""
@@ -42,7 +51,7 @@ def _is_device(value: Any) -> bool:
         return True
     try:
         device = torch.device(value)
-    except (RuntimeError, TypeError):
+    except (RuntimeError, TypeError, ValueError, OverflowError):
         return False
     return device.type == "cpu" or (device.type == "cuda" and (device.index or 0) < torch.cuda.device_count())
 
@@ -50,11 +59,22 @@ def _is_device(value: Any) -> bool:
 def _is_seed(value: Any) -> bool:
     if isinstance(value, Integral):
         return 0 <= int(value) < 2**32
-    return value is None or isinstance(value, np.random.RandomState)
+    return value is None or isinstance(value, np.random.RandomState | np.random.Generator)
+
+
+def draw_seed(random_state: int | np.random.RandomState | np.random.Generator | None) -> int:
+    """Return one whole number drawn from ``random_state``; the same number for the same seed."""
+    most = np.iinfo(np.int32).max
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(most))
+    return int(check_random_state(random_state).randint(most))
 
 
 _share = number("a number in (0, 1]", lambda value: 0 < value <= 1)
 _positive = number("a number greater than 0", lambda value: value > 0)
+
+SHOWN = choice("selected", "mask").or_none()
+"""What a prediction is made from."""
 
 RULES: dict[str, Rule] = {
     "preset": choice(*PRESETS),
@@ -79,8 +99,10 @@ RULES: dict[str, Rule] = {
     "pool": choice(*POOLS),
     "pool_rows": integer(1, POOL_ROWS),
     "validation_fraction": number("a number in [0, 1)", lambda value: 0 <= value < 1),
-    "device": Rule("'auto', 'cpu' or a CUDA device that is present", _is_device, ("auto", "cpu", "cuda")),
-    "random_state": Rule("a whole number in [0, 2**32), None or a numpy RandomState", _is_seed),
+    "device": Rule(
+        "'auto', 'cpu' or a CUDA device that is present", _is_device, ("auto", "cpu", "cuda"), {"gpu": "cuda"}
+    ),
+    "random_state": Rule("a whole number in [0, 2**32), None, a numpy Generator or a numpy RandomState", _is_seed),
 }
 
 RULES_WHEN_ANSWERING = {name: RULES[name] for name in ("threshold", "prediction_draws")}

@@ -89,14 +89,8 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
 
     _loss = "squared_error"
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """The predicted value of each row, averaged over members and draws. Shape: ``(rows,)``."""
-        value, _ = self._predicted(self._table(X))
-        return value
-
-    def _predicted(self, table: NDArray[np.floating]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        output = self._ensemble.outputs(table, self.prediction_draws, softmax=False)[:, 0]
-        return output.astype(np.float64) * self._target_scale + self._target_center, None
+    def _units(self) -> tuple[float, float]:
+        return self._target_center, self._target_scale
 
     def _encode_target(self, y: NDArray[Any]) -> tuple[NDArray[Any], int]:
         try:

@@ -22,6 +22,7 @@ from hideseek.engine.stack import Stack
 from hideseek.estimators._parameters import RULES
 from hideseek.estimators._search_state import restore_search, state_of_search, with_prefix
 from hideseek.persistence import Arrays, Description
+from hideseek.tables import names_of_fit
 from hideseek.tabular import TableEncoder
 
 __all__ = ["parameters_from", "restore_state", "state_of"]
@@ -40,6 +41,10 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
     }
     if ensemble.scaler.ramps is not None:
         arrays |= {f"ramps.{name}": getattr(ensemble.scaler.ramps, name) for name in _RAMPS}
+    if model.encoder_.is_plain:
+        arrays["fill"] = model.encoder_.fills
+    if hasattr(model, "feature_importances_"):
+        arrays["feature_importances"] = model.feature_importances_
     if ensemble.kept is not None:
         arrays["kept"] = ensemble.kept.features
     names = getattr(model, "feature_names_in_", None)
@@ -53,8 +58,9 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
         "n_features": model.n_features_in_,
         "feature_names": None if names is None else [str(name) for name in names],
         "target": model._target_state(),
-        "encoder": None if model.encoder_ is None else model.encoder_.to_json(),
+        "encoder": None if model.encoder_.is_plain else model.encoder_.to_json(),
         "pool": model.pool_,
+        "target_name": model.target_name_,
         "search": searched,
     }
     return {**arrays, **searched_arrays}, description
@@ -76,10 +82,14 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
     """Make an unfitted ``model`` what it was when ``state_of`` saw it."""
     device = resolve_device(model.device if RULES["device"].accepts(model.device) else "auto")
     hide, seek = Mlp(tuple(description["hide"])), Mlp(tuple(description["seek"]))
-    encoder = description.get("encoder")  # files of numbers alone, and older ones, have none
-    model.encoder_ = None if encoder is None else TableEncoder.from_json(encoder)
     model.n_features_in_ = description.get("n_features", description["hide"][0])
-    widths = (1,) * model.n_features_in_ if model.encoder_ is None else model.encoder_.widths
+    if description["feature_names"] is not None:
+        model.feature_names_in_ = np.array(description["feature_names"], dtype=object)
+    model.encoder_ = _encoder_from(names_of_fit(model), arrays, description)
+    model.target_name_ = description.get("target_name")
+    if "feature_importances" in arrays:
+        model.feature_importances_ = arrays["feature_importances"]
+    widths = model.encoder_.widths
     kept = Kept.of(arrays["kept"], widths) if "kept" in arrays else None
     own = with_prefix(arrays, "ramps.")
     ramps = Ramps(**own, n_columns=len(arrays["center"])) if own else None
@@ -98,10 +108,19 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
     model.recipe_ = Recipe(**{**recipe, "hidden_layers": tuple(recipe["hidden_layers"])})
     model.penalty_ = description["penalty"]
     model.pool_ = description.get("pool", "values" if model._ensemble.knockoffs is None else "noise")
-    if description["feature_names"] is not None:
-        model.feature_names_in_ = np.array(description["feature_names"], dtype=object)
     model._set_target_state(description["target"])
     restore_search(model, arrays, description.get("search", {}), ensemble_of)
+
+
+def _encoder_from(names: list[str], arrays: Arrays, description: Description) -> TableEncoder:
+    """Return the encoder of the fit; older files of numbers alone know the means, of the columns that were kept."""
+    if description.get("encoder") is not None:
+        return TableEncoder.from_json(description["encoder"])
+    fill = arrays.get("fill")
+    if fill is None:
+        fill = np.zeros(len(names))
+        fill[arrays.get("kept", np.arange(len(names)))] = arrays["center"]
+    return TableEncoder.of_numbers(names, fill)
 
 
 def _knockoffs_from(arrays: Arrays, replacement: str, device: torch.device) -> Knockoffs | None:
@@ -114,7 +133,7 @@ def _knockoffs_from(arrays: Arrays, replacement: str, device: torch.device) -> K
 def _parameters_of(model: Any) -> dict[str, Any]:
     """The constructor's arguments as JSON."""
     parameters: dict[str, Any] = model.get_params(deep=False)
-    if isinstance(parameters["random_state"], np.random.RandomState):
+    if isinstance(parameters["random_state"], np.random.RandomState | np.random.Generator):
         parameters["random_state"] = None  # a generator has moved on; what it gave is in the weights
     if "model" in parameters:
         parameters["model"] = None  # a black box is not ours to write
