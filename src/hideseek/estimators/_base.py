@@ -376,10 +376,14 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         check_parameters(type(self).__name__, {"shown": shown}, {"shown": SHOWN})
         return shown or self._shown or ("mask" if self.preset == "paper" else "selected")
 
+    def _shown_threshold(self, shown: str | None = None) -> float | None:
+        """Return the mask over which ``Ensemble.outputs`` shows a feature whole; None: the masks themselves."""
+        return self.threshold if self._resolve_shown(shown) == "selected" else None
+
     def _answers(self, table: NDArray[np.floating], shown: str | None = None) -> NDArray[Any]:
         """Return the probabilities of the classes, ``(rows, classes)``, or the values, ``(rows,)``."""
         units = self._units()
-        threshold = self.threshold if self._resolve_shown(shown) == "selected" else None
+        threshold = self._shown_threshold(shown)
         output = self._ensemble.outputs(table, self.prediction_draws, softmax=units is None, threshold=threshold)
         return output if units is None else output[:, 0].astype(np.float64) * units[1] + units[0]
 

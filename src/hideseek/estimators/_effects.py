@@ -24,7 +24,7 @@ def turns_of(model: BaseHideSeek) -> int:
     """Return in how many turns the Seeks answer: in one where they are few, or where each sees rows of its own."""
     stack = model._ensemble.stack
     many = stack.n_members * stack.n_seeks >= N_TURNS
-    return N_TURNS if many and model._resolve_shown(None) == "selected" else 1
+    return N_TURNS if many and model._shown_threshold() is not None else 1
 
 
 def effects_of(model: BaseHideSeek, table: NDArray[np.floating]) -> Effects:
@@ -48,7 +48,7 @@ def _changes(model: BaseHideSeek, table: NDArray[np.floating], selected: NDArray
         table[np.concatenate((whole, rows))],
         model.prediction_draws,
         softmax=model._units() is None,
-        threshold=model.threshold if model._resolve_shown(None) == "selected" else None,
+        threshold=model._shown_threshold(),
         hidden=np.concatenate((np.full(len(whole), -1), features)),
         n_turns=turns_of(model),
     ).astype(np.float64)
