@@ -111,6 +111,7 @@ _NEWER: dict[str, Rule | Node] = {
     "encoder": _OrNone(ENCODER),
     "search": _SEARCH,
     "pool": choice(*POOLS, "noise"),
+    "target_name": text().or_none(),
 }
 """What files of the first version lack."""
 
@@ -118,6 +119,8 @@ TABLE = {
     "center": ArrayRule(("f8",), ("columns",)),
     "scale": ArrayRule(("f8",), ("columns",), low=np.finfo(np.float64).smallest_subnormal),
     "constant": ArrayRule(("b1",), ("columns",)),
+    "fill": ArrayRule(("f8",), ("features",), optional=True),
+    "feature_importances": ArrayRule(("f8",), ("features",), low=0, high=1, optional=True),
     "kept": ArrayRule(("i8",), ("kept",), low=0, optional=True),
     "screening.score": ArrayRule(("f4",), ("features",), finite=False, optional=True),
     "screening.kept": ArrayRule(("b1",), ("features",), optional=True),
