@@ -51,6 +51,7 @@ class Explanation:
         model: The fitted model behind them, for those who need more than its answers.
         inputs: What the predictor takes; data if not given. Shape: ``(rows, any)``.
         agreement: Gives ``selection_probability`` when it is first asked for.
+        entry: Gives ``entry_price`` when it is first asked for.
         effects: Gives ``effect`` when it is first asked for.
         frame_library: "pandas" or "polars": what frames are made with.
         target_name: What the predictions are values of, for sentences and pictures.
@@ -75,6 +76,7 @@ class Explanation:
         model: Any = None,
         inputs: ArrayLike | None = None,
         agreement: Agreement | None = None,
+        entry: Agreement | None = None,
         effects: EffectsOf | None = None,
         frame_library: FrameLibrary = "pandas",
         target_name: str | None = None,
@@ -102,6 +104,8 @@ class Explanation:
         self._inputs = self.data if inputs is None else np.asarray(inputs)
         self._predicted: tuple[NDArray[Any], NDArray[Any] | None] | None = None
         self._agreement = agreement
+        self._entry = entry
+        self._entered: NDArray[Any] | None = None
         self._agreed: NDArray[Any] | None = None
         self._effects_of = effects
         self._effects: Effects | None = None
@@ -159,6 +163,18 @@ class Explanation:
         return self._agreed
 
     @property
+    def entry_price(self) -> NDArray[Any] | None:
+        """The highest price at which each feature of each row is still selected.
+
+        What showing the feature has to be worth: in nats of log-likelihood for classes, in shares of the target's
+        variance for values. A ranking of all features of a row, whatever penalty the model answers at; 0 for features
+        that were screened away. None where the model answers for one penalty. Shape: ``(rows, features)``.
+        """
+        if self._entered is None and self._entry is not None and self._inputs is not None:
+            self._entered = self._entry(self._inputs)[:, self._picked]
+        return self._entered
+
+    @property
     def effect(self) -> NDArray[np.float64] | None:
         """How much each selected feature raises (or, negative, lowers) the prediction of its row.
 
@@ -206,12 +222,15 @@ class Explanation:
             predictor=self._predictor,
             model=self.model,
             agreement=self._agreement,
+            entry=self._entry,
             effects=self._effects_of,
             frame_library=self._frame_library,
             target_name=self.target_name,
         )
         if self._agreed is not None:
             part._agreed = self._agreed[i][:, j]
+        if self._entered is not None:
+            part._entered = self._entered[i][:, j]
         if self._effects is not None:
             part._effects = self._effects.part(i, j)
         part._picked = self._picked[j]
@@ -370,6 +389,7 @@ class Explanation:
             "prediction": self.prediction,
             "probability": self.probability,
             "selection_probability": self.selection_probability,
+            "entry_price": self.entry_price,
         }
         if self.target_name is not None:
             arrays["target_name"] = np.array(self.target_name)
@@ -398,6 +418,7 @@ class Explanation:
         if "prediction" in arrays:
             explanation._predicted = arrays["prediction"], arrays.get("probability")
         explanation._agreed = arrays.get("selection_probability")
+        explanation._entered = arrays.get("entry_price")
         explanation._effects = Effects.from_arrays(arrays)
         return explanation
 

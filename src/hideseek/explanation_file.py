@@ -37,6 +37,7 @@ _MEMBERS = {
     "prediction": ArrayRule(_ANY, ("rows",), finite=False, optional=True),
     "probability": ArrayRule(("f",), ("rows",), low=0, high=1 + 1e-3, optional=True),
     "selection_probability": ArrayRule(("f",), ("rows", "features"), low=0, high=1 + 1e-3, optional=True),
+    "entry_price": ArrayRule(("f",), ("rows", "features"), low=0, optional=True),
     "target_name": ArrayRule(("U",), (), optional=True),
     "effect_cells": ArrayRule(("b1",), ("rows", "features"), optional=True),
     "effect_change": ArrayRule(("f",), ("cells", "outputs"), optional=True),

@@ -81,8 +81,8 @@ class _WholeTables:
 
     def __init__(self, problem: Problem, n_ahead: int) -> None:
         data, n_members = problem.data, len(problem.seeds)
-        if problem.stack.n_seeks > 1:
-            x, target, weight = data.rows(_halves(problem).flatten(1) + (problem.table * data.X.shape[1])[:, None])
+        if problem.stack.n_seeks > 1 or problem.fold is not None:
+            x, target, weight = data.rows(_own_rows(problem).flatten(1) + (problem.table * data.X.shape[1])[:, None])
         else:
             x, target, weight = data.tables(problem.table if len(data.X) > 1 else problem.table[:1])
         x = torch.cat((x, torch.ones_like(x[:, :1])), dim=1)
@@ -104,7 +104,8 @@ class _DrawnRows:
         self._data, self._n_outputs = data, problem.stack.seek.sizes[-1]
         self._keys = Keys(problem.seeds, Stream.BATCH)
         self._draws = Draws(torch.arange(size, dtype=torch.int32, device=device), n_ahead * n_members)
-        self._halves = _halves(problem) if problem.stack.n_seeks > 1 else None
+        shared_out = problem.stack.n_seeks > 1 or problem.fold is not None
+        self._own_rows = _own_rows(problem) if shared_out else None
         self._first_rows = (problem.table * n_rows)[:, None]
         first_cells = problem.table[:, None] * n_columns + torch.arange(n_columns, device=device)
         self._first_cells = (first_cells * n_rows)[:, :, None]
@@ -125,26 +126,27 @@ class _DrawnRows:
 
     def _drawn(self, keys: Tensor) -> Tensor:
         """Numbers of rows within their tables. Shape: ``keys (steps * members, 2)`` -> ``(steps * members, rows)``."""
-        if self._halves is None:
+        if self._own_rows is None:
             return self._draws.integers(keys, self._data.X.shape[1])
-        n_members, _, half = self._halves.shape
-        places = self._draws.integers(keys, half).view(-1, n_members, 2, self._x.shape[3] // 2)
-        return self._halves.expand(len(places), -1, -1, -1).gather(3, places)
+        n_members, n_seeks, n_rows = self._own_rows.shape
+        places = self._draws.integers(keys, n_rows).view(-1, n_members, n_seeks, self._x.shape[3] // n_seeks)
+        return self._own_rows.expand(len(places), -1, -1, -1).gather(3, places)
 
     def _picked(self, values: Tensor, rows: Tensor) -> Tensor:
         """Shape: ``values (tables, rows, ...)``, ``rows (steps, members, rows)`` -> ``(steps, members, rows, ...)``."""
         return values.flatten(0, 1).index_select(0, rows.view(-1)).view(*rows.shape, *values.shape[2:])
 
 
-def _halves(problem: Problem) -> Tensor:
-    """The numbers of the rows that belong to each of a member's two Seeks, by its seed and the fold it leaves out.
+def _own_rows(problem: Problem) -> Tensor:
+    """Return the rows that belong to each of a member's Seeks, by its seed, without the fold that it leaves out.
 
-    Shape: ``(members, 2, rows // 2)``, int64.
+    Shape: ``(members, n_seeks, rows // n_seeks)``, int64.
     """
-    n_rows = problem.n_learned
+    n_seeks = problem.stack.n_seeks
+    n_rows = problem.n_learned // n_seeks * n_seeks
     keys = Keys(problem.seeds, Stream.HALVES).at(torch.zeros(1, dtype=torch.int64, device=problem.seeds.device))[0]
     scores = words(keys, problem.data.X.shape[1]).long()
     if problem.fold is not None and problem.data.fold is not None:
         scores[problem.data.fold[problem.table] == problem.fold[:, None]] = 2**32  # behind all others
     order = scores.argsort(dim=1, stable=True)
-    return torch.unflatten(order[:, : n_rows // 2 * 2], 1, (2, -1))
+    return torch.unflatten(order[:, :n_rows], 1, (n_seeks, -1))

@@ -14,8 +14,9 @@ from torch import Tensor
 from hideseek.engine.device import for_each_block, to_host
 from hideseek.engine.draws import Stream, integers, normal, step_keys
 from hideseek.engine.groups import Groups
-from hideseek.engine.hideseek import mix
+from hideseek.engine.hideseek import masks, mix
 from hideseek.engine.knockoffs import Knockoffs
+from hideseek.engine.path import entry_log_prices, position_of, positions_of
 from hideseek.engine.scaling import Scaler, row_blocks
 from hideseek.engine.stack import Stack
 from hideseek.engine.strata import stratified
@@ -106,6 +107,9 @@ class Ensemble:
         knockoffs: What draws replacement rows given the row; None: the pool's rows are replacement rows.
         kept: What the members know of a row; None: all of it. The other features are never shown, and scaler, pool and
             members count the known ones alone.
+        price: Where the members answer for a range of prices, the price of showing one feature at which they answer.
+        n_features: Features to select in each row, each row at a price of its own; None: as many as ``price`` selects.
+        threshold: The mask over which a feature is selected, where ``n_features`` is given.
     """
 
     stack: Stack
@@ -114,6 +118,9 @@ class Ensemble:
     scaler: Scaler
     knockoffs: Knockoffs | None = None
     kept: Kept | None = None
+    price: float | None = None
+    n_features: int | None = None
+    threshold: float = 0.5
 
     @classmethod
     def trained(
@@ -139,6 +146,13 @@ class Ensemble:
             own = knockoffs.of(torch.tensor([table], device=visible.device))
             pool = draw_noise(seed, X.shape[2])
         return cls(stack, visible, pool.to(visible.device), scaler, own, kept)
+
+    def members(self, index: NDArray[np.intp]) -> Self:
+        """Return the ensemble of some of the members."""
+        stack, where = self.stack, torch.from_numpy(index).to(self.visible.device)
+        price_range = None if stack.price_range is None else stack.price_range[where]
+        own = Stack.from_members(stack.hide, stack.seek, stack.by_member()[where], stack.groups, price_range)
+        return replace(self, stack=own, visible=self.visible[where])
 
     def with_pool(self, kind: str, n_rows: int) -> Self:
         """Return the same ensemble with a pool of that kind (one of ``POOLS``) and of at most so many rows.
@@ -168,13 +182,46 @@ class Ensemble:
         return self._mean_over_members(X, lambda mask: mask.gt_(threshold))
 
     def _mean_over_members(self, X: NDArray[np.floating], of_mask: Callable[[Tensor], Tensor]) -> NDArray[np.float32]:
+        return self.by_feature(X, lambda output: self.mean(of_mask(self._masks(output))))
+
+    def entry_prices(self, X: NDArray[np.floating], threshold: float) -> NDArray[np.float32]:
+        """Return the highest price at which each feature of each row is still selected.
+
+        0 for features that were screened away. Shape: ``X (rows, columns)``, raw -> ``(rows, features)``.
+        """
+        price_range = self.price_range
+        return self.by_feature(X, lambda output: entry_log_prices(output, price_range, self.mean, threshold).exp_())
+
+    @property
+    def price_range(self) -> Tensor:
+        """The logarithms of the lowest and the highest price of each member. Shape: ``(members, 2)``."""
+        if self.stack.price_range is None:
+            raise ValueError("the members of this ensemble answer for one price")
+        return self.stack.price_range
+
+    def _masks(self, output: Tensor) -> Tensor:
+        """Return the masks of the members, from Hide's output, at the price or for the number of features asked for."""
+        if self.n_features is None:
+            u = self._position()
+            return masks(output, None if u is None else u[:, None])
+        entered, _ = entry_log_prices(output, self.price_range, self.mean, self.threshold).sort(dim=0, descending=True)
+        k = min(self.n_features, len(entered))
+        price = (entered[k - 1] + entered[k]) / 2 if k < len(entered) else entered[-1] - 1.0
+        return masks(output, positions_of(price, self.price_range))
+
+    def by_feature(self, X: NDArray[np.floating], of_output: Callable[[Tensor], Tensor]) -> NDArray[np.float32]:
+        """Return a number for each row and feature, made of Hide's output; 0 for features that were screened away.
+
+        Shape: ``of_output``: ``(members, outputs, rows)`` -> ``(features, rows)``; ``X (rows, columns)``, raw ->
+        ``(rows, features)``.
+        """
         out = np.empty((len(X), self.visible.shape[1]), dtype=np.float32)
         hide_layers, _ = self.stack.layers()
 
         def job(rows: slice) -> None:
             with torch.inference_mode():
-                mask = torch.sigmoid_(self.stack.hide.forward(hide_layers, self._standardised(X[rows])))
-                to_host(self._mean(of_mask(mask)).t()[: rows.stop - rows.start], out[rows])
+                output = self.stack.hide.forward(hide_layers, self.standardised(X[rows]))
+                to_host(of_output(output).t()[: rows.stop - rows.start], out[rows])
 
         self._for_each_block(job, len(X))
         if self.kept is None:
@@ -183,7 +230,13 @@ class Ensemble:
         wide[:, self.kept.features] = out
         return wide
 
-    def _mean(self, values: Tensor) -> Tensor:
+    def _position(self) -> Tensor | None:
+        """Return the position of the price in each member's range. Shape: ``(members,)``."""
+        if self.stack.price_range is None or self.price is None:
+            return None
+        return position_of(self.price, self.stack.price_range)
+
+    def mean(self, values: Tensor) -> Tensor:
         """Over the members that saw the feature, in place. Shape: ``(members, features, rows) -> (features, rows)``."""
         share = self.visible.float() / self.visible.sum(dim=0).clamp(min=1)
         return values.mul_(share[:, :, None]).sum(dim=0)
@@ -215,15 +268,15 @@ class Ensemble:
         Shape: ``(rows, columns)`` -> ``(rows, outputs)``.
         """
         out = np.empty((len(X), self.stack.seek.sizes[-1]), dtype=np.float32)
-        hide_layers, seek_layers = self.stack.layers()
+        (hide_layers, _), seek_layers = self.stack.layers(), self.stack.seek_at(self._position())
         draws = self.pool[:n_draws]
         turns = [[part[turn::n_turns] for part in seek_layers] for turn in range(n_turns)]
         also_hidden = None if hidden is None else self._positions(hidden)
 
         def job(rows: slice) -> None:
             with torch.inference_mode():
-                x = self._standardised(X[rows])
-                mask = self._shown(torch.sigmoid_(self.stack.hide.forward(hide_layers, x)), threshold)
+                x = self.standardised(X[rows])
+                mask = self._shown(self._masks(self.stack.hide.forward(hide_layers, x)), threshold)
                 if also_hidden is not None:
                     _hide(mask, also_hidden[rows])
                 x, mask = x[: len(mask)], self.stack.by_column(mask)
@@ -244,7 +297,7 @@ class Ensemble:
 
         Shape: ``(members, features, rows)`` -> ``(1, features, rows)``, or as it came without a threshold.
         """
-        return mask if threshold is None else (self._mean(mask) > threshold).float()[None]
+        return mask if threshold is None else (self.mean(mask) > threshold).float()[None]
 
     def _positions(self, features: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return where these features are among those that the members know; -1: nowhere."""
@@ -254,7 +307,7 @@ class Ensemble:
         place[self.kept.features] = np.arange(len(self.kept.features))
         return place[features]
 
-    def _standardised(self, X: NDArray[np.floating]) -> Tensor:
+    def standardised(self, X: NDArray[np.floating]) -> Tensor:
         """The rows, and zeros up to a multiple of ``_FULL_ROWS``, so that no row meets the arithmetic of a remainder.
 
         Shape: ``X (rows, columns)``, raw -> ``(members, inputs, rows and more)``.

@@ -37,10 +37,10 @@ def prediction_loss(stack: Stack, row_loss: PredictionLoss, batch: Batch, x_hat:
     Shape: ``x_hat (members, columns, rows)`` -> ``(members,)``.
     """
     x, target, weight = batch
-    hide, seek = stack.layers()
-    u = None if stack.price_range is None else x.new_zeros(len(x), 1)
-    mask = masks(stack.hide.forward(hide, x), u)
-    output = stack.seek_outputs(seek, mix(stack.by_column(mask), x, x_hat), u)
+    hide, _ = stack.layers()
+    u = None if stack.price_range is None else x.new_zeros(len(x))
+    mask = masks(stack.hide.forward(hide, x), None if u is None else u[:, None])
+    output = stack.seek_outputs(stack.seek_at(u), mix(stack.by_column(mask), x, x_hat))
     loss, _ = row_loss(output, target.repeat_interleave(stack.n_seeks, dim=0))
     loss = torch.unflatten(loss, 0, (-1, stack.n_seeks)).mean(dim=1)
     return row_mean(loss, weight).sum(dim=1)

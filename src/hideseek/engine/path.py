@@ -10,22 +10,32 @@ where u is the position of the price in the range, from -2 at the lowest to 2 at
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log
 
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-__all__ = ["HALF_WIDTH", "ab_slopes", "crossing", "mask_at", "position_of", "price_at"]
+__all__ = ["HALF_WIDTH", "ab_slopes", "entry_log_prices", "mask_at", "position_of", "positions_of", "price_at"]
 
 HALF_WIDTH = 2.0
 """The position of the highest price; that of the lowest is its negative."""
+
+_CHEAPEST, _DEAREST, _BISECTIONS = -60.0, 20.0, 30
+"""Logarithms of the prices between which every feature enters: a mask goes on falling outside the range."""
 
 
 def position_of(price: float, price_range: Tensor) -> Tensor:
     """Return the position u of a price in each member's range. Shape: ``(members, 2)`` -> ``(members,)``."""
     low, high = price_range.unbind(dim=1)
     return (log(price) - low) / (high - low) * (2 * HALF_WIDTH) - HALF_WIDTH
+
+
+def positions_of(log_prices: Tensor, price_range: Tensor) -> Tensor:
+    """Return the positions of prices that differ between rows. Shape: ``(rows,)`` -> ``(members, rows)``."""
+    low, high = price_range[:, :1], price_range[:, 1:]
+    return (log_prices - low) / (high - low) * (2 * HALF_WIDTH) - HALF_WIDTH
 
 
 def price_at(share: Tensor, price_range: Tensor) -> Tensor:
@@ -49,7 +59,26 @@ def ab_slopes(mask_slope: Tensor, mask: Tensor, output: Tensor, u: Tensor, out: 
     b_slope *= -u[:, None]
 
 
-def crossing(output: Tensor) -> Tensor:
-    """Return the position at which each member's own mask is one half. Shape: ``(members, features, rows)``."""
+def entry_log_prices(output: Tensor, price_range: Tensor, mean: Callable[[Tensor], Tensor], threshold: float) -> Tensor:
+    """Return the logarithm of the highest price at which each feature is still selected.
+
+    The mean mask of the members falls with the price, so there is one such price; it is found by bisection.
+
+    Args:
+        output: Of Hide. Shape: ``(members, 2 * features, rows)``.
+        price_range: Shape: ``(members, 2)``.
+        mean: Over members. Shape: ``(members, features, rows)`` -> ``(features, rows)``.
+        threshold: A feature is selected where the mean mask is greater.
+
+    Shape: ``(features, rows)``.
+    """
     a, b = output.chunk(2, dim=1)
-    return a / softplus(b + 1)
+    slope = softplus(b + 1)
+    low, high = (end[:, None, None] for end in price_range.unbind(dim=1))
+    scale = 2 * HALF_WIDTH / (high - low)
+    bottom, top = torch.full_like(a[0], _CHEAPEST), torch.full_like(a[0], _DEAREST)
+    for _ in range(_BISECTIONS):
+        middle = (bottom + top) / 2
+        selected = mean(torch.sigmoid(a - slope * ((middle - low) * scale - HALF_WIDTH))) > threshold
+        bottom, top = torch.where(selected, middle, bottom), torch.where(selected, top, middle)
+    return bottom

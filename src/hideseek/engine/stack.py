@@ -16,6 +16,7 @@ from torch import Tensor
 from hideseek.engine.draws import Stream, step_keys, uniform
 from hideseek.engine.groups import Groups
 from hideseek.engine.networks import Mlp, split
+from hideseek.engine.path import HALF_WIDTH
 
 __all__ = ["Batch", "Data", "History", "Members", "Stack", "initial_stack"]
 
@@ -195,14 +196,23 @@ class Stack:
         networks = (torch.cat([part.flatten(1) for part in network], dim=1) for network in self.layers())
         return torch.cat([network.view(self.n_members, -1) for network in networks], dim=1)
 
-    def seek_outputs(self, seek: Sequence[Tensor], z: Tensor, u: Tensor | None = None) -> Tensor:
+    def seek_at(self, u: Tensor | None) -> list[Tensor]:
+        """Return Seek's layers as ``Mlp.forward`` takes them, for rows without the input u: it is part of the bias.
+
+        Shape: ``u (members,)``, the position of each member's price in its range; None: there is no range.
+        """
+        _, seek = self.layers()
+        if u is None:
+            return seek
+        first, bias = seek[0], seek[1]
+        u = u.clamp(-HALF_WIDTH, HALF_WIDTH).repeat_interleave(self.n_seeks)
+        return [first[:, :, :-1], torch.addcmul(bias, first[:, :, -1:], u[:, None, None]), *seek[2:]]
+
+    def seek_outputs(self, seek: Sequence[Tensor], z: Tensor) -> Tensor:
         """Return what each Seek makes of its member's rows, or of rows that all Seeks share.
 
-        ``u`` is the position of each member's price in its range of prices, where there is one.
-        Shape: ``z (members or 1, columns, rows)``, ``u (members, 1)`` -> ``(Seeks, outputs, rows)``.
+        Shape: ``z (members or 1, columns, rows)`` -> ``(Seeks, outputs, rows)``.
         """
-        if u is not None:
-            z = torch.cat((z.expand(len(u), -1, -1), u[:, None].expand(-1, -1, z.shape[2])), dim=1)
         if len(z) == 1:
             return self.seek.forward(seek, z.expand(len(seek[0]), -1, -1))
         return self.seek.forward(seek, z if self.n_seeks == 1 else z.repeat_interleave(self.n_seeks, dim=0))

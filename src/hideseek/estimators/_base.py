@@ -6,6 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self, cast
 
@@ -25,9 +26,9 @@ from hideseek.estimators._fitting import Part, Prepared
 from hideseek.estimators._forgetting import fitted_or_forgotten
 from hideseek.estimators._many import Problem, check_one_stack, models_for
 from hideseek.estimators._masks import check_columns, summarise_masks
-from hideseek.estimators._parameters import RULES, RULES_WHEN_ANSWERING, SHOWN, draw_seed, resolve_penalty
+from hideseek.estimators._parameters import RULES, RULES_WHEN_ANSWERING, SHOWN, draw_seed
 from hideseek.estimators._pools import check_draws, limit_pools
-from hideseek.estimators._searching import Candidate, at_position, fit_models, position_on
+from hideseek.estimators._searching import at_price, fit_models, position_on
 from hideseek.estimators._state import parameters_from, restore_state, state_of
 from hideseek.explanation import Explanation
 from hideseek.frames import frame_library, row_labels
@@ -44,7 +45,7 @@ from hideseek.tables import (
 )
 from hideseek.tabular import Table, TableEncoder, only_numbers
 from hideseek.targets import check_target, name_of_target
-from hideseek.validation import check_parameters
+from hideseek.validation import check_parameters, integer
 
 __all__ = ["BaseHideSeek"]
 
@@ -67,7 +68,6 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
     history_: dict[str, NDArray[Any]]
     path_: PenaltyPath
     screening_: Screening
-    _candidates: list[Candidate]
 
     def __init__(
         self,
@@ -206,16 +206,15 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         score_within: float | None = None,
         penalty: float | None = None,
     ) -> Self:
-        """A sparser or a fuller answer from the path of a fit with ``penalty="auto"``, without fitting again.
+        """Return this model at another penalty: a sparser or a fuller answer, without fitting again.
 
-        Give one of the four. The model at the chosen penalty is the one that was fitted on all rows; at the others it
-        is the one that was judged.
+        Give one of the four.
 
         Args:
             n_features: The best prediction with at most this many features selected in a row, on average.
             loss_within: The sparsest that loses at most this share of what the best one explains.
             score_within: The sparsest whose AUROC, or R squared, is at most this far below the best one's.
-            penalty: The nearest penalty of the path.
+            penalty: Any penalty.
 
         Returns:
             A fitted estimator that shares ``path_`` with this one.
@@ -224,24 +223,30 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             >>> from hideseek import HideSeekClassifier
             >>> from hideseek.datasets import make_syn
             >>> data = make_syn("Syn3", n_samples=2000, random_state=0)
-            >>> model = HideSeekClassifier("fast", penalty="auto", random_state=0).fit(data.X, data.y)
+            >>> model = HideSeekClassifier("fast", random_state=0).fit(data.X, data.y)
             >>> sparse = model.at(n_features=3)
             >>> bool(sparse.path_.n_selected[sparse.path_.chosen] <= 3)
             True
         """
-        check_is_fitted(self)
-        if not hasattr(self, "path_"):
-            raise InputError('at needs a path of penalties, and this model has none; fit it with penalty="auto"')
+        self._check_path("at")
         wishes = {
             "n_features": n_features,
             "loss_within": loss_within,
             "score_within": score_within,
             "penalty": penalty,
         }
-        other = cast(Self, at_position(self, position_on(self.path_, wishes)))
-        if other.path_.chosen != self.path_.chosen:  # the rows to average the masks of are not kept
-            other.__dict__.pop("feature_importances_", None)
+        other = cast(Self, at_price(self, position_on(self.path_, wishes), penalty))
+        other.__dict__.pop("feature_importances_", None)  # the rows to average the masks of are not kept
         return other
+
+    def _check_path(self, asked: str) -> None:
+        """Raise an InputError where the members answer for one penalty alone."""
+        check_is_fitted(self)
+        if self._ensemble.stack.price_range is None:
+            raise InputError(
+                f"{asked} needs a model that answers for a range of penalties, and this one answers for one; "
+                'fit it with any preset but "paper"'
+            )
 
     def _rules(self) -> dict[str, Any]:
         return dict(RULES)
@@ -284,16 +289,12 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         return table, check_target(self, y, len(table))
 
     def _holds_out_rows(self) -> bool:
-        """Whether some rows are never learned from; those that judge penalties are, once one is chosen."""
-        return self.validation_fraction > 0 and resolve_penalty(self.get_params(deep=False)) != "auto"
+        """Whether some rows are never learned from."""
+        return self.validation_fraction > 0
 
     def _held_out(self, target: NDArray[Any], seed: int) -> Split:
         """Rows to train on, and rows only to look at."""
         return held_out_rows(target, self.validation_fraction, seed)
-
-    def _judging_fraction(self) -> float:
-        """The share of the rows that judge penalties; 0: as many as it takes."""
-        return self.validation_fraction
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -327,12 +328,16 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         table = Table(check_mixed_rows(self, rows))
         return self.encoder_.encode(table), table
 
-    def explain(self, X: Any, *, shown: str | None = None) -> Explanation:
+    def explain(
+        self, X: Any, *, n_features: int | None = None, penalty: float | None = None, shown: str | None = None
+    ) -> Explanation:
         """For each row of X, how much of each feature is shown, and which features are selected.
 
         Args:
             X: Rows with the columns of the fit. Those of a frame are found by name, in any order. A dict or a pandas
                 Series is a single row.
+            n_features: Select exactly this many features in every row: those that enter at the highest prices.
+            penalty: Answer at this penalty in place of ``penalty_``; give one of the two.
             shown: What the explanation's prediction and effects are made from, as of :meth:`predict`.
 
         Returns:
@@ -340,9 +345,9 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             one feature, and so are the columns of each of the ``groups``.
         """
         matrix, table = self._read(X)
-        masks = self._ensemble.masks(matrix)
-        fitted = copy(self)  # of this fit, even if the estimator is fitted anew
+        fitted = self._asked_for(n_features, penalty)  # of this fit, even if the estimator is fitted anew
         fitted._shown = self._resolve_shown(shown)
+        masks = fitted._ensemble.masks(matrix)
         return Explanation(
             masks,
             masks > self.threshold,
@@ -353,10 +358,30 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             predictor=fitted._predicted,
             effects=partial(effects_of, fitted),
             model=fitted,
-            agreement=partial(self._ensemble.agreement, threshold=self.threshold),
+            agreement=partial(fitted._ensemble.agreement, threshold=self.threshold),
+            entry=self._entry_prices if self._ensemble.stack.price_range is not None else None,
             frame_library=frame_library(X),
             target_name=self.target_name_,
         )
+
+    def _asked_for(self, n_features: int | None, penalty: float | None) -> Self:
+        """Return a copy of this model that selects so many features in every row, or answers at this penalty."""
+        if n_features is None and penalty is None:
+            return copy(self)
+        self._check_path("explain with n_features or penalty")
+        if penalty is not None:
+            if n_features is not None:
+                raise InputError("explain takes n_features or penalty, not both; leave one out")
+            return self.at(penalty=penalty)
+        n_known = len(self._names())
+        check_parameters(type(self).__name__, {"n_features": n_features}, {"n_features": integer(1, n_known)})
+        other = copy(self)
+        other._ensemble = replace(self._ensemble, n_features=n_features, threshold=self.threshold)
+        return other
+
+    def _entry_prices(self, table: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Return the highest price at which each feature is selected. Shape: ``(rows, columns)`` -> features."""
+        return self._ensemble.entry_prices(table, self.threshold)
 
     def predict(self, X: Any, *, shown: str | None = None) -> NDArray[Any]:
         """Return the most probable class, or the value, of each row.

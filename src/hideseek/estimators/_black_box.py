@@ -260,9 +260,6 @@ class BlackBoxExplainer(BaseHideSeek):
     def _holds_out_rows(self) -> bool:
         return self.validation_fraction > 0  # for fidelity, which no other rows may tell
 
-    def _judging_fraction(self) -> float:
-        return 0.0
-
     def _judge(self) -> None:
         """Measure fidelity on the rows held out, and let go of the table."""
         table, train, held_out = self._rows_

@@ -21,6 +21,9 @@ from hideseek.validation import Rule
 
 __all__ = ["check_state"]
 
+_NEWER = ("path.disagreement",)
+"""Arrays that files of older versions lack."""
+
 _LARGEST_VALUE = 1e37
 """What a network may give at most, in single precision."""
 
@@ -64,7 +67,7 @@ def _check_table(arrays: Arrays, description: Description) -> dict[str, int]:
         own = {name: rule for name, rule in TABLE.items() if name.startswith(prefix)}
         if needed or any(name in arrays for name in own):
             present = [name for name in own if name in arrays]
-            check_array_names(present, {name: replace(rule, optional=False) for name, rule in own.items()})
+            check_array_names(present, {name: replace(rule, optional=name in _NEWER) for name, rule in own.items()})
     before = {name: rule for name, rule in TABLE.items() if name.startswith(("kept", "screening."))}
     _check_arrays(arrays, before, sizes)
     _check_screening(arrays, sizes["features"])
@@ -120,8 +123,11 @@ def _check_networks(description: Description, sizes: dict[str, int]) -> tuple[Ml
     """Return the shapes of Hide and Seek, and add the number of a member's weights to ``sizes``."""
     target, hidden = description["target"], description["recipe"]["hidden_layers"]
     n_outputs = len(target["classes"]["values"]) if "classes" in target else 1
-    for name, n_last in (("hide", sizes["kept"]), ("seek", n_outputs)):
-        expected = [sizes["inputs"], *hidden, n_last]
+    more = 1 if description["recipe"].get("highest_prices") else 0
+    for name, expected in (
+        ("hide", [sizes["inputs"], *hidden, sizes["kept"] * (1 + more)]),
+        ("seek", [sizes["inputs"] + more, *hidden, n_outputs]),
+    ):
         check_value(description[name], Rule(f"{expected}", expected.__eq__), f"description.{name}")
     hide, seek = Mlp(tuple(description["hide"])), Mlp(tuple(description["seek"]))
     n_seeks = 2 if description["recipe"].get("cross_fit", False) else 1

@@ -84,7 +84,12 @@ _RECIPE = Fields(
         "column_fraction": SHARE,
         "replacement": choice(*REPLACEMENTS),
     },
-    optional={"cross_fit": BOOLEAN, "weight_decay": NOT_NEGATIVE, "ramps": BOOLEAN},
+    optional={
+        "cross_fit": BOOLEAN,
+        "weight_decay": NOT_NEGATIVE,
+        "ramps": BOOLEAN,
+        "highest_prices": ListOf(POSITIVE),
+    },
 )
 _VALUE: dict[str, Rule | Node] = {"center": FINITE, "scale": POSITIVE}
 _ASKED: dict[str, Rule | Node] = {"task": TASK, "calls": integer(0), "rows_asked": integer(0)}
@@ -112,6 +117,7 @@ _NEWER: dict[str, Rule | Node] = {
     "search": _SEARCH,
     "pool": choice(*POOLS, "noise"),
     "target_name": text().or_none(),
+    "price": POSITIVE.or_none(),
 }
 """What files of the first version lack."""
 
@@ -138,9 +144,11 @@ TABLE = {
     "path.excess_error": ArrayRule(("f8",), ("path",), finite=False, optional=True),
     "path.score": ArrayRule(("f8",), ("path",), finite=False, optional=True),
     "path.n_selected": ArrayRule(("f8",), ("path",), low=0, optional=True),
+    "path.disagreement": ArrayRule(("f8",), ("path",), low=0, optional=True),
 }
 _ENSEMBLE = {
     "parameters": ArrayRule(("f4",), ("members", "weights")),
+    "price_range": ArrayRule(("f4",), ("members", 2), low=-60, high=20, optional=True),
     "visible": ArrayRule(("b1",), ("members", "kept")),
     "pool": ArrayRule(("f4",), ("pool_rows", "inputs")),
     "history.step": ArrayRule(("i8",), ("records",)),

@@ -24,19 +24,10 @@ __all__ = [
     "RULES_WHEN_ANSWERING",
     "SHOWN",
     "draw_seed",
-    "resolve_penalty",
+    "given_penalty",
     "resolve_recipe",
     "resolve_screening",
 ]
-
-_SEARCHED = ("best",)
-"""Presets that choose the penalty themselves where none is given."""
-
-_SCREENED = ("fast", "balanced", "best")
-"""Presets that screen the columns of a wide table."""
-
-_CROSS_FITTED, _SHORT = ("fast", "balanced"), 6000
-"""Presets that cross-fit a table of fewer rows: it would be learned by heart, and all of it shown."""
 
 _WIDE = 32
 """Columns over which "auto" screens."""
@@ -111,19 +102,23 @@ RULES_WHEN_ANSWERING = {name: RULES[name] for name in ("threshold", "prediction_
 
 def resolve_recipe(parameters: Mapping[str, Any], n_rows: int) -> Recipe:
     """The preset's recipe with every value that was given in its place."""
+    preset = PRESETS[parameters["preset"]]
+    if parameters["penalty"] == "auto" and not preset.highest_prices:
+        raise InputError(
+            f'penalty="auto" needs a preset that answers for a range of penalties; preset={parameters["preset"]!r} '
+            "answers for one: give a number, or use another preset"
+        )
     names = ("n_members", "kept_fraction", "column_fraction", "replacement", "anneal_power", "steps")
-    changes = {
+    changes: dict[str, Any] = {
         name: parameters[name]
         for name in (*names, "learning_rate", "weight_decay", "cross_fit", "ramps")
         if parameters[name] is not None
     }
-    if parameters["preset"] in _CROSS_FITTED and n_rows < _SHORT:
-        changes.setdefault("cross_fit", True)
     if parameters["hidden_layers"] is not None:
         changes["hidden_layers"] = tuple(int(width) for width in parameters["hidden_layers"])
     if parameters["batch_size"] is not None:
         changes["batch_size"] = None if parameters["batch_size"] == "full" else int(parameters["batch_size"])
-    recipe = replace(PRESETS[parameters["preset"]], **changes)
+    recipe = replace(preset.for_rows(n_rows), **changes)
     if recipe.ramps and recipe.replacement in KNOCKOFFS:  # what they draw for a ramp would be no value it can have
         if parameters["ramps"]:
             raise InputError(f'ramps=True needs replacement="marginal"; replacement={recipe.replacement!r} came')
@@ -136,17 +131,17 @@ def resolve_recipe(parameters: Mapping[str, Any], n_rows: int) -> Recipe:
     return replace(recipe, steps=ceil(parameters["epochs"] * batches))
 
 
-def resolve_penalty(parameters: Mapping[str, Any]) -> Any:
-    """A number, "auto", or None for the paper's price."""
+def given_penalty(parameters: Mapping[str, Any]) -> float | None:
+    """Return the penalty that was asked for; None: it is chosen, or the paper's price."""
     penalty = parameters["penalty"]
-    return "auto" if penalty is None and parameters["preset"] in _SEARCHED else penalty
+    return None if penalty is None or penalty == "auto" else float(penalty)
 
 
 def resolve_screening(parameters: Mapping[str, Any], n_columns: int) -> int:
     """How many columns screening may leave; 0: there is none."""
     screening = parameters["screening"]
     if screening is None:
-        screening = "auto" if parameters["preset"] in _SCREENED else False
+        screening = "auto" if PRESETS[parameters["preset"]].highest_prices else False
     if screening == "auto":
         screening = n_columns > _WIDE
     return (n_columns if screening else 0) if isinstance(screening, bool) else min(int(screening), n_columns)

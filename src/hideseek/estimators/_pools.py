@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hideseek.errors import InputError
@@ -23,11 +22,6 @@ def check_draws(n_draws: int, n_rows: int) -> None:
 
 
 def limit_pools(model: BaseHideSeek) -> None:
-    """Leave the fitted model, and those at the other penalties of its path, no more than its parameters allow."""
+    """Leave the fitted model no more of the training rows than its parameters allow."""
     model.pool_ = model.pool if model._ensemble.knockoffs is None else "noise"
     model._ensemble = model._ensemble.with_pool(model.pool, model.pool_rows)
-    if hasattr(model, "_candidates"):
-        model._candidates = [
-            replace(candidate, ensemble=candidate.ensemble.with_pool(model.pool, model.pool_rows))
-            for candidate in model._candidates
-        ]

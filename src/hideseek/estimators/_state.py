@@ -48,13 +48,14 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
     if ensemble.kept is not None:
         arrays["kept"] = ensemble.kept.features
     names = getattr(model, "feature_names_in_", None)
-    searched_arrays, searched = state_of_search(model, _arrays_of)
+    searched_arrays, searched = state_of_search(model)
     description = {
         "parameters": _parameters_of(model),
         "hide": list(ensemble.stack.hide.sizes),
         "seek": list(ensemble.stack.seek.sizes),
         "recipe": asdict(model.recipe_),
         "penalty": model.penalty_,
+        "price": ensemble.price,
         "n_features": model.n_features_in_,
         "feature_names": None if names is None else [str(name) for name in names],
         "target": model._target_state(),
@@ -68,9 +69,13 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
 
 def _arrays_of(ensemble: Ensemble, history: Arrays) -> dict[str, NDArray[Any]]:
     """What ensembles of one table do not share, and their history."""
-    knockoffs = () if ensemble.knockoffs is None else ensemble.knockoffs.tensors
+    knockoffs, price_range = (
+        () if ensemble.knockoffs is None else ensemble.knockoffs.tensors,
+        ensemble.stack.price_range,
+    )
     return {
         "parameters": ensemble.stack.by_member().cpu().numpy(),
+        **({} if price_range is None else {"price_range": price_range.cpu().numpy()}),
         "visible": ensemble.visible.cpu().numpy(),
         "pool": ensemble.pool.cpu().numpy(),
         **{f"history.{name}": values for name, values in history.items()},
@@ -98,18 +103,26 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
     groups = Groups.from_widths(seen, device)
     recipe = description["recipe"]
 
-    def ensemble_of(own: Arrays) -> Ensemble:
-        tensors = {name: torch.from_numpy(own[name]).to(device) for name in ("parameters", "visible", "pool")}
-        stack = Stack.from_members(hide, seek, tensors["parameters"], groups)
-        knockoffs = _knockoffs_from(own, recipe["replacement"], device)
-        return Ensemble(stack, tensors["visible"], tensors["pool"], scaler, knockoffs, kept)
-
-    model._ensemble, model.history_ = ensemble_of(arrays), with_prefix(arrays, "history.")
-    model.recipe_ = Recipe(**{**recipe, "hidden_layers": tuple(recipe["hidden_layers"])})
+    names = ("parameters", "visible", "pool", "price_range")
+    tensors = {name: torch.from_numpy(arrays[name]).to(device) for name in names if name in arrays}
+    stack = Stack.from_members(hide, seek, tensors["parameters"], groups, tensors.get("price_range"))
+    knockoffs = _knockoffs_from(arrays, recipe["replacement"], device)
+    model._ensemble = Ensemble(
+        stack, tensors["visible"], tensors["pool"], scaler, knockoffs, kept, description.get("price")
+    )
+    model.history_ = with_prefix(arrays, "history.")
+    model.recipe_ = _recipe_from(recipe)
     model.penalty_ = description["penalty"]
     model.pool_ = description.get("pool", "values" if model._ensemble.knockoffs is None else "noise")
     model._set_target_state(description["target"])
-    restore_search(model, arrays, description.get("search", {}), ensemble_of)
+    restore_search(model, arrays, description.get("search", {}))
+
+
+def _recipe_from(recipe: Description) -> Recipe:
+    values = dict(recipe)
+    values["hidden_layers"] = tuple(recipe["hidden_layers"])
+    values["highest_prices"] = tuple(recipe.get("highest_prices", ()))
+    return Recipe(**values)
 
 
 def _encoder_from(names: list[str], arrays: Arrays, description: Description) -> TableEncoder:
