@@ -11,7 +11,7 @@ from hideseek.engine.draws import Draws, Keys, Stream, words
 from hideseek.engine.objective import annealed, as_outputs
 from hideseek.engine.steps import Problem
 
-__all__ = ["Batches", "Window"]
+__all__ = ["Batches", "Window", "halves"]
 
 
 class Window(NamedTuple):
@@ -56,7 +56,7 @@ class _WholeTables:
     def __init__(self, problem: Problem, n_ahead: int) -> None:
         data, n_members = problem.data, len(problem.seeds)
         if problem.stack.n_seeks > 1:
-            x, target, weight = data.rows(_halves(problem).flatten(1) + (problem.table * data.X.shape[1])[:, None])
+            x, target, weight = data.rows(halves(problem).flatten(1) + (problem.table * data.X.shape[1])[:, None])
         else:
             x, target, weight = data.tables(problem.table if len(data.X) > 1 else problem.table[:1])
         x = torch.cat((x, torch.ones_like(x[:, :1])), dim=1)
@@ -78,7 +78,7 @@ class _DrawnRows:
         self._data, self._n_outputs = data, problem.stack.seek.sizes[-1]
         self._keys = Keys(problem.seeds, Stream.BATCH)
         self._draws = Draws(torch.arange(size, dtype=torch.int32, device=device), n_ahead * n_members)
-        self._halves = _halves(problem) if problem.stack.n_seeks > 1 else None
+        self._halves = halves(problem) if problem.stack.n_seeks > 1 else None
         self._first_rows = (problem.table * n_rows)[:, None]
         first_cells = problem.table[:, None] * n_columns + torch.arange(n_columns, device=device)
         self._first_cells = (first_cells * n_rows)[:, :, None]
@@ -110,7 +110,7 @@ class _DrawnRows:
         return values.flatten(0, 1).index_select(0, rows.view(-1)).view(*rows.shape, *values.shape[2:])
 
 
-def _halves(problem: Problem) -> Tensor:
+def halves(problem: Problem) -> Tensor:
     """The numbers of the rows that belong to each of a member's two Seeks, by its seed alone.
 
     Shape: ``(members, 2, rows // 2)``, int64.

@@ -1,0 +1,227 @@
+/* Training steps of one member of a stack, from the draw of its rows to its new weights.
+ *
+ * The rows of a batch are worked on in blocks that stay in the cache. Inputs and hidden values lie row after row, so
+ * that the vectors run along the units of a layer; outputs, masks and losses lie unit after unit, so that the vectors
+ * run along the rows. Compiled once for each instruction set, with VARIANT at the end of the exported names.
+ */
+
+#include "network.h"
+#include "rows.h"
+
+#ifdef __SSE__
+#include <xmmintrin.h>
+#endif
+
+#define JOIN(a, b) a##b
+#define NAMED(a, b) JOIN(a, b)
+
+/* A block of rows, all of the half of one Seek. */
+typedef struct {
+    int n, n_padded; /* rows, and the same in whole vectors */
+    int hide_add, seek_add; /* whether gradients are added to those of blocks before */
+    int own, other; /* the Seek that learns from these rows, and the one that Hide learns through */
+} Block;
+
+/* ---- the mask ---- */
+
+/* m = sigmoid(a); with a path m = sigmoid(a - softplus(b + 1) u), and -u sigmoid(b + 1) takes the place of b. */
+static void fill_mask(const Task *task, Room *room, const Block *block)
+{
+    for (long f = 0; f < task->n_features; f++) {
+        Vector sum = load(room->mask_sums + f * LANES);
+        for (int r = 0; r < block->n_padded; r += LANES) {
+            Vector a = load(room->hide.output + f * MOST_ROWS + r);
+            if (task->path) {
+                float *place = room->hide.output + (task->n_features + f) * MOST_ROWS + r;
+                Vector b = load(place) + 1.0f, level = load(room->level + r);
+                a -= softplus(b) * level;
+                store(place, -level * sigmoid(b));
+            }
+            Vector mask = sigmoid(a);
+            store(room->mask + f * MOST_ROWS + r, mask);
+            sum += mask * load(room->weight + r);
+        }
+        store(room->mask_sums + f * LANES, sum);
+    }
+}
+
+/* z = m x + (1 - m) x_hat, and what z gains where the mask does: x - x_hat. */
+static void fill_z(const Task *task, Room *room, const Block *block)
+{
+    const long columns = padded(task->n_columns);
+    transpose(room->mask, MOST_ROWS, task->feature, task->n_columns, block->n_padded, room->by_row, room->z_width);
+    for (int r = 0; r < block->n; r++) {
+        const long place = r * room->z_width;
+        const float *x = room->x + r * room->x_width, *x_hat = room->x_hat + r * room->x_width;
+        for (long c = 0; c < columns; c += LANES) {
+            Vector drawn = load(x_hat + c), shown = load(x + c) - drawn;
+            store(room->shown + place + c, shown);
+            store(room->z + place + c, drawn + load(room->by_row + place + c) * shown);
+        }
+        if (task->path)
+            room->z[place + task->n_columns] = room->level[r];
+    }
+}
+
+/* From the slopes by z times x - x_hat, in by_row, to those by Hide's output, in its place. */
+static void fill_hide_slopes(const Task *task, Room *room, const Block *block, const float *visible, float price)
+{
+    transpose(room->by_row, room->z_width, NULL, block->n, padded(task->n_columns), room->by_column, MOST_ROWS);
+    for (long f = 0; f < task->n_features; f++)
+        for (int r = 0; r < block->n_padded; r += LANES) {
+            Vector slope = load(room->price + r) * (price * visible[f]);
+            for (long c = task->first_column[f]; c < task->first_column[f + 1]; c++)
+                slope += load(room->by_column + c * MOST_ROWS + r);
+            Vector mask = load(room->mask + f * MOST_ROWS + r);
+            slope *= mask * (1.0f - mask);
+            store(room->hide.output + f * MOST_ROWS + r, slope);
+            if (task->path) {
+                float *place = room->hide.output + (task->n_features + f) * MOST_ROWS + r;
+                store(place, slope * load(place));
+            }
+        }
+}
+
+/* ---- the loss ---- */
+
+/* Put the slopes of the loss in the place of the output; return the sum of the losses over the rows. */
+static float cross_entropy(const Room *room, float *output, const Block *block, long classes, float share)
+{
+    Vector losses = {0};
+    for (int r = 0; r < block->n_padded; r += LANES) {
+        Vector most = load(output + r), sum = {0}, loss = {0}, weight = load(room->weight + r);
+        for (long o = 1; o < classes; o++)
+            most = larger(most, load(output + o * MOST_ROWS + r));
+        for (long o = 0; o < classes; o++)
+            sum += exponential(load(output + o * MOST_ROWS + r) - most);
+        Vector normal = most + logarithm(sum);
+        for (long o = 0; o < classes; o++) {
+            float *place = output + o * MOST_ROWS + r;
+            Vector target = load(room->target + o * MOST_ROWS + r), log_y_hat = load(place) - normal;
+            loss -= target * log_y_hat;
+            store(place, (exponential(log_y_hat) - target) * (weight * share));
+        }
+        losses += loss * weight;
+    }
+    return total(losses);
+}
+
+static float squared_error(const Room *room, float *output, const Block *block, float share)
+{
+    Vector losses = {0};
+    for (int r = 0; r < block->n_padded; r += LANES) {
+        Vector error = load(output + r) - load(room->target + r), weight = load(room->weight + r);
+        losses += error * error * weight;
+        store(output + r, error * (weight * (2.0f * share)));
+    }
+    return total(losses);
+}
+
+static float loss_and_slopes(const Task *task, const Room *room, Network *seek, const Block *block)
+{
+    const float share = 1.0f / (float)task->batch_size;
+    if (task->loss == VALUES)
+        return squared_error(room, seek->output, block, share);
+    return cross_entropy(room, seek->output, block, task->seek[task->n_seek], share);
+}
+
+/* ---- steps ---- */
+
+/* The gradients of a block whose rows are gathered; return the sum of its losses. */
+static float block_gradient(const Task *task, Room *room, const Block *block, const float *visible, float price)
+{
+    const int n = block->n, n_padded = block->n_padded, alone = block->own == block->other;
+    forward(&room->hide, room->x, room->x_width, n, n_padded);
+    fill_mask(task, room, block);
+    fill_z(task, room, block);
+    if (!alone) {
+        Network *own = &room->seeks[block->own];
+        forward(own, room->z, room->z_width, n, n_padded);
+        loss_and_slopes(task, room, own, block);
+        backward(own, room->z, room->z_width, n, n_padded, 1, block->seek_add, NULL, NULL);
+    }
+    Network *seek = &room->seeks[block->other];
+    forward(seek, room->z, room->z_width, n, n_padded);
+    const float loss = loss_and_slopes(task, room, seek, block);
+    backward(seek, room->z, room->z_width, n, n_padded, alone, block->seek_add, room->shown, room->by_row);
+    fill_hide_slopes(task, room, block, visible, price);
+    backward(&room->hide, room->x, room->x_width, n, n_padded, 1, block->hide_add, NULL, NULL);
+    return loss;
+}
+
+/* The level u and the price of each row of a block: a price for all, or one drawn for each. */
+static void fill_prices(const Task *task, Room *room, long member, uint64_t key, int first)
+{
+    if (!task->path) {
+        memcpy(room->price, room->weight, MOST_ROWS * sizeof(float));
+        return;
+    }
+    const float low = task->log_prices[2 * member], high = task->log_prices[2 * member + 1];
+    for (int r = 0; r < MOST_ROWS; r++)
+        room->level[r] = (float)((word(key, (uint32_t)(first + r)) ^ 0x80000000u) + 0.5) / 4294967296.0f;
+    for (int r = 0; r < MOST_ROWS; r += LANES) {
+        Vector v = load(room->level + r);
+        store(room->price + r, exponential(low + (high - low) * v) * load(room->weight + r));
+        store(room->level + r, 4.0f * v - 2.0f);
+    }
+}
+
+static float step(const Task *task, Room *room, long member, uint64_t number, const Moment *now)
+{
+    const uint64_t batch_key = key_at(task->batch_keys[member], number);
+    const uint64_t replacement_key = key_at(task->replacement_keys[member], number);
+    const uint64_t price_key = task->path ? key_at(task->price_keys[member], number) : 0;
+    const float price = now->share / (float)task->batch_size * (task->path ? 1.0f : task->price[member]);
+    const int n_parts = (int)task->n_seeks, size = (int)task->batch_size / n_parts;
+    const int n_blocks = (size + MOST_ROWS - 1) / MOST_ROWS;
+    const int most = (int)padded((size + n_blocks - 1) / n_blocks);
+    float loss = 0.0f;
+    for (int part = 0; part < n_parts; part++)
+        for (int start = 0; start < size; start += most) {
+            const int n = start + most < size ? most : size - start, first = part * size + start;
+            const Block block = {n, (n + LANES - 1) / LANES * LANES, part > 0 || start > 0, start > 0, part, n_parts - 1 - part};
+            gather(task, room, member, batch_key, replacement_key, first, n);
+            fill_prices(task, room, member, price_key, first);
+            loss += block_gradient(task, room, &block, task->visible + member * task->n_features, price);
+        }
+    return loss;
+}
+
+/* ---- what the dispatcher calls ---- */
+
+void NAMED(sizes, VARIANT)(const Task *task, int64_t *moment_floats, int64_t *room_floats)
+{
+    Room room;
+    *room_floats = arrange(task, &room, NULL);
+    *moment_floats = 2 * room.n_weights;
+}
+
+void NAMED(run, VARIANT)(const Task *task, float *space, int64_t member, int64_t done, int64_t n_steps,
+                         const Moment *moments)
+{
+#ifdef __SSE__
+    const unsigned mode = _mm_getcsr(); /* numbers too small for the full precision are slow, and 0 will do */
+    _mm_setcsr(mode | 0x8040);
+#endif
+    Room room;
+    memset(space, 0, (size_t)arrange(task, &room, space) * sizeof(float));
+    carry_member(task, &room, member, room.weights, task->parameters, FROM_STACK);
+    if (task->trainable)
+        carry_member(task, &room, member, room.trainable, (float *)task->trainable, FROM_STACK);
+    float *mean = task->moments + 2 * member * room.n_weights, *square = mean + room.n_weights;
+    double loss = 0.0;
+    for (int64_t t = 0; t < n_steps; t++) {
+        for (int s = 0; s < task->n_seeks; s++)
+            turn(&room.seeks[s]);
+        turn(&room.hide);
+        loss += step(task, &room, member, (uint64_t)(done + t), &moments[t]);
+        move(task, &room, &moments[t], mean, square);
+    }
+    carry_member(task, &room, member, room.weights, task->parameters, TO_STACK);
+    task->loss_sum[member * task->seek[task->n_seek]] += (float)loss;
+    for (long f = 0; f < task->n_features; f++)
+        task->mask_sum[member * task->n_features + f] += total(load(room.mask_sums + f * LANES));
+#ifdef __SSE__
+    _mm_setcsr(mode);
+#endif
+}
