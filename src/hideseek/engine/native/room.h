@@ -27,8 +27,7 @@ typedef struct {
 } Network;
 
 typedef struct {
-    int n_rows, row_width; /* of a block, and the same in whole vectors */
-    long x_width, z_width, pick_width;
+    long x_width, z_width, pick_width, target_words; /* floats, picks of a row; 32-bit words of a target */
     float *x, *x_hat, *z, *shown, *by_row; /* (rows, columns) */
     float *by_column; /* (columns, rows) */
     float *mask, *mask_slope, *target; /* (features, rows), (outputs, rows) */
@@ -131,6 +130,7 @@ static long arrange(const Task *task, Room *room, float *start)
     room->price = take(&free, MOST_ROWS);
     room->mask_sums = take(&free, features * LANES);
     room->pick_width = padded(features);
+    room->target_words = task->loss == CLASS_NUMBERS ? 2 : task->seek[task->n_seek];
     room->picks = (uint32_t *)take(&free, MOST_ROWS * room->pick_width);
     room->rows = (int32_t *)take(&free, MOST_ROWS);
     return free - start;

@@ -15,13 +15,6 @@
 #define JOIN(a, b) a##b
 #define NAMED(a, b) JOIN(a, b)
 
-/* A block of rows, all of the half of one Seek. */
-typedef struct {
-    int n, n_padded; /* rows, and the same in whole vectors */
-    int hide_add, seek_add; /* whether gradients are added to those of blocks before */
-    int own, other; /* the Seek that learns from these rows, and the one that Hide learns through */
-} Block;
-
 /* ---- the mask ---- */
 
 /* m = sigmoid(a); with a path m = sigmoid(a - softplus(b + 1) u), and -u sigmoid(b + 1) takes the place of b. */
@@ -127,38 +120,17 @@ static float loss_and_slopes(const Task *task, const Room *room, Network *seek, 
 
 /* ---- steps ---- */
 
-/* The gradients of a block whose rows are gathered; return the sum of its losses. */
-static float block_gradient(const Task *task, Room *room, const Block *block, const float *visible, float price)
-{
-    const int n = block->n, n_padded = block->n_padded, alone = block->own == block->other;
-    forward(&room->hide, room->x, room->x_width, n, n_padded);
-    fill_mask(task, room, block);
-    fill_z(task, room, block);
-    if (!alone) {
-        Network *own = &room->seeks[block->own];
-        forward(own, room->z, room->z_width, n, n_padded);
-        loss_and_slopes(task, room, own, block);
-        backward(own, room->z, room->z_width, n, n_padded, 1, block->seek_add, NULL, NULL);
-    }
-    Network *seek = &room->seeks[block->other];
-    forward(seek, room->z, room->z_width, n, n_padded);
-    const float loss = loss_and_slopes(task, room, seek, block);
-    backward(seek, room->z, room->z_width, n, n_padded, alone, block->seek_add, room->shown, room->by_row);
-    fill_hide_slopes(task, room, block, visible, price);
-    backward(&room->hide, room->x, room->x_width, n, n_padded, 1, block->hide_add, NULL, NULL);
-    return loss;
-}
-
-/* The level u and the price of each row of a block: a price for all, or one drawn for each. */
-static void fill_prices(const Task *task, Room *room, long member, uint64_t key, int first)
+/* The position u and the price of each row of a block: a price for all, or one drawn for each. */
+static void fill_prices(const Task *task, Room *room, long member, const Block *block)
 {
     if (!task->path) {
         memcpy(room->price, room->weight, MOST_ROWS * sizeof(float));
         return;
     }
+    const uint64_t key = key_at(task->price_keys[member], block->step);
     const float low = task->log_prices[2 * member], high = task->log_prices[2 * member + 1];
     for (int r = 0; r < MOST_ROWS; r++)
-        room->level[r] = (float)((word(key, (uint32_t)(first + r)) ^ 0x80000000u) + 0.5) / 4294967296.0f;
+        room->level[r] = (float)(((word(key, (uint32_t)(block->first + r)) ^ 0x80000000u) + 0.5) / 4294967296.0);
     for (int r = 0; r < MOST_ROWS; r += LANES) {
         Vector v = load(room->level + r);
         store(room->price + r, exponential(low + (high - low) * v) * load(room->weight + r));
@@ -166,24 +138,25 @@ static void fill_prices(const Task *task, Room *room, long member, uint64_t key,
     }
 }
 
-static float step(const Task *task, Room *room, long member, uint64_t number, const Moment *now)
+/* The gradients of a block whose rows are gathered; return the sum of its losses. */
+static float block_gradient(const Task *task, Room *room, const Block *block, const float *visible, float price)
 {
-    const uint64_t batch_key = key_at(task->batch_keys[member], number);
-    const uint64_t replacement_key = key_at(task->replacement_keys[member], number);
-    const uint64_t price_key = task->path ? key_at(task->price_keys[member], number) : 0;
-    const float price = now->share / (float)task->batch_size * (task->path ? 1.0f : task->price[member]);
-    const int n_parts = (int)task->n_seeks, size = (int)task->batch_size / n_parts;
-    const int n_blocks = (size + MOST_ROWS - 1) / MOST_ROWS;
-    const int most = (int)padded((size + n_blocks - 1) / n_blocks);
-    float loss = 0.0f;
-    for (int part = 0; part < n_parts; part++)
-        for (int start = 0; start < size; start += most) {
-            const int n = start + most < size ? most : size - start, first = part * size + start;
-            const Block block = {n, (n + LANES - 1) / LANES * LANES, part > 0 || start > 0, start > 0, part, n_parts - 1 - part};
-            gather(task, room, member, batch_key, replacement_key, first, n);
-            fill_prices(task, room, member, price_key, first);
-            loss += block_gradient(task, room, &block, task->visible + member * task->n_features, price);
-        }
+    const int n = block->n, n_padded = block->n_padded, alone = task->n_seeks == 1, add = !block->starts_seek;
+    forward(&room->hide, room->x, room->x_width, n, n_padded);
+    fill_mask(task, room, block);
+    fill_z(task, room, block);
+    if (!alone) {
+        Network *own = &room->seeks[block->seek];
+        forward(own, room->z, room->z_width, n, n_padded);
+        loss_and_slopes(task, room, own, block);
+        backward(own, room->z, room->z_width, n, n_padded, 1, add, NULL, NULL);
+    }
+    Network *seek = &room->seeks[task->n_seeks - 1 - block->seek]; /* that Hide learns through */
+    forward(seek, room->z, room->z_width, n, n_padded);
+    const float loss = loss_and_slopes(task, room, seek, block);
+    backward(seek, room->z, room->z_width, n, n_padded, alone, add, room->shown, room->by_row);
+    fill_hide_slopes(task, room, block, visible, price);
+    backward(&room->hide, room->x, room->x_width, n, n_padded, 1, !block->starts_step, NULL, NULL);
     return loss;
 }
 
@@ -209,12 +182,24 @@ void NAMED(run, VARIANT)(const Task *task, float *space, int64_t member, int64_t
     if (task->trainable)
         carry_member(task, &room, member, room.trainable, (float *)task->trainable, FROM_STACK);
     float *mean = task->moments + 2 * member * room.n_weights, *square = mean + room.n_weights;
+    const float *visible = task->visible + member * task->n_features;
+    const float own_price = (task->path ? 1.0f : task->price[member]) / (float)task->batch_size;
+    const int64_t n_blocks = blocks_of_seek(task) * task->n_seeks;
+    Block block = block_at(task, done * n_blocks);
+    draw(task, &room, member, &block);
     double loss = 0.0;
     for (int64_t t = 0; t < n_steps; t++) {
         for (int s = 0; s < task->n_seeks; s++)
             turn(&room.seeks[s]);
         turn(&room.hide);
-        loss += step(task, &room, member, (uint64_t)(done + t), &moments[t]);
+        for (int64_t b = 1; b <= n_blocks; b++) {
+            gather(task, &room, member, block.n);
+            fill_prices(task, &room, member, &block);
+            const Block next = block_at(task, (done + t) * n_blocks + b);
+            draw(task, &room, member, &next);
+            loss += block_gradient(task, &room, &block, visible, moments[t].share * own_price);
+            block = next;
+        }
         move(task, &room, &moments[t], mean, square);
     }
     carry_member(task, &room, member, room.weights, task->parameters, TO_STACK);
