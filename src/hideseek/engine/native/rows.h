@@ -56,10 +56,11 @@ static void draw_rows(const Task *task, Room *room, long member, const Block *bl
 {
     const uint64_t key = key_at(task->batch_keys[member], block->step);
     const int32_t *own = task->own_rows ? task->own_rows + (member * task->n_seeks + block->seek) * task->n_own : NULL;
-    for (int r = 0; r < block->n; r++) {
-        const uint32_t place = below(word(key, (uint32_t)(block->first + r)), (uint32_t)task->n_own);
-        room->rows[r] = own ? own[place] : (int32_t)place;
-    }
+    int32_t *restrict rows = room->rows;
+    for (int r = 0; r < MOST_ROWS; r++)
+        rows[r] = (int32_t)below(word(key, (uint32_t)(block->first + r)), (uint32_t)task->n_own);
+    for (int r = 0; own && r < block->n; r++)
+        rows[r] = own[rows[r]];
 }
 
 /* Cells are numbered feature after feature through the batch. */
@@ -148,16 +149,20 @@ static void gather_replacements(const Task *task, Room *room, const float *table
 static void gather_targets(const Task *task, Room *room, long first_row, int n)
 {
     const long outputs = task->seek[task->n_seek];
-    for (int r = 0; r < n; r++) {
-        const long row = first_row + room->rows[r];
-        if (task->loss == VALUES)
-            room->target[r] = ((const float *)task->target)[row];
-        else
-            for (long o = 0; o < outputs; o++)
-                room->target[o * MOST_ROWS + r] = task->loss == CLASS_NUMBERS
-                                                      ? (float)(((const int64_t *)task->target)[row] == o)
-                                                      : ((const float *)task->target)[row * outputs + o];
+    if (task->loss == CLASS_NUMBERS) {
+        const int64_t *classes = (const int64_t *)task->target + first_row;
+        int32_t drawn[MOST_ROWS] = {0};
+        for (int r = 0; r < n; r++)
+            drawn[r] = (int32_t)classes[room->rows[r]];
+        for (long o = 0; o < outputs; o++)
+            for (int r = 0; r < MOST_ROWS; r++)
+                room->target[o * MOST_ROWS + r] = drawn[r] == o ? 1.0f : 0.0f;
+        return;
     }
+    const float *values = (const float *)task->target + first_row * outputs;
+    for (int r = 0; r < n; r++)
+        for (long o = 0; o < outputs; o++)
+            room->target[o * MOST_ROWS + r] = values[room->rows[r] * outputs + o];
 }
 
 /* Fill x, x_hat, the target and the weight of the rows that were drawn; beyond them the weight is 0. */
