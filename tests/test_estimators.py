@@ -6,7 +6,6 @@ import pandas as pd
 import polars as pl
 import pytest
 import torch
-from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -24,6 +23,7 @@ EXPECTED_FAILURES = {
     "check_sample_weight_equivalence_on_dense_data": (
         "a row's random draws belong to its number, so repeating a row is not the same stream as weighting it"
     ),
+    "check_sample_weight_equivalence_on_sparse_data": "as on dense data, which a sparse matrix becomes",
 }
 
 
@@ -345,7 +345,11 @@ def test_tables_that_are_no_tables_are_refused(switch):
         (frame, "same name: a"),
         (pd.DataFrame(X, columns=["a", 1, 2, 3]), "types int and str"),
         (pl.DataFrame(X).lazy(), "collect"),
-        (csr_array(X), "toarray"),
+        (np.asmatrix(X), r"numpy matrix.*np.asarray\(X\)"),
+        (np.zeros(4, dtype=[("a", float)]), r"structured array; pass pandas.DataFrame\(X\)"),
+        ({"a": [1, 2]}, r"X is a dict.*pandas.DataFrame\(X\)"),
+        (pd.Series([1.0, 2.0]), r"X is a Series.*X.to_frame"),
+        (pd.DataFrame(X, columns=pd.MultiIndex.from_product([["a", "b"], [1, 2]])), "MultiIndex.* one name"),
     ):
         with pytest.raises(InputError, match=message):
             HideSeekClassifier(**QUICK).fit(table, y)
@@ -359,8 +363,6 @@ def test_wrong_columns_at_explain_time_are_named(switch):
         model.explain(frame.drop(columns="AGE"))
     with pytest.raises(InputError, match=r"^X has 4 columns; .* \(missing: AGE; not known: WAGE\)"):
         model.explain(frame.rename(columns={"AGE": "WAGE"}))
-    with pytest.raises(InputError, match="in another order: pass X"):
-        model.explain(frame[["SEX", "AGE", "PAY", "BILL"]])
     with pytest.raises(InputError, match=r"^X has 3 columns; this model was fitted on 4: pass the same columns"):
         HideSeekClassifier(**QUICK).fit(X, y).explain(X[:, :3])
     with pytest.raises(InputError, match="'SEX' has categories or text, and had numbers in the fit"):

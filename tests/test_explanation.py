@@ -19,9 +19,11 @@ def explanation():
 
 
 def test_describe_puts_the_row_in_words(explanation):
-    expected = "Row anna: predicted no (probability 0.75); 2 of 3 features decided: age = 31 (0.90) and sex = 1 (0.60)."
+    expected = (
+        "Row anna: predicted 'no' (probability 0.75); 2 of 3 features decided: age = 31 (0.90) and sex = 1 (0.60)."
+    )
     assert explanation.describe(0) == expected
-    assert explanation.describe(-1).startswith("Row ben: predicted yes")
+    assert explanation.describe(-1).startswith("Row ben: predicted 'yes'")
     nothing = Explanation([[0.1]], [[False]])
     assert nothing.describe(0) == "Row 0: no feature stood out."
 
@@ -119,10 +121,10 @@ def test_broken_and_foreign_files_are_refused(explanation, tmp_path):
     with pytest.raises(FileFormatError, match="not a whole"):
         Explanation.load(path)
     np.savez(path, importance=np.ones(3))
-    with pytest.raises(FileFormatError, match="format 0"):
+    with pytest.raises(FileFormatError, match="lacks 'format'"):
         Explanation.load(path)
     np.savez(path, format=1)
-    with pytest.raises(FileFormatError, match="lacks feature_names, importance"):
+    with pytest.raises(FileFormatError, match="lacks 'importance', 'selected', 'feature_names'"):
         Explanation.load(path)
     np.savez(path, importance=np.array([object()]))
     with pytest.raises(FileFormatError):

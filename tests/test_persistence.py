@@ -139,7 +139,7 @@ def test_foreign_newer_and_missing_files_are_refused(tmp_path):
         save_file({"weight": np.ones(3)}, path, {"hideseek": text})
         with pytest.raises(FileFormatError, match="damaged"):
             hideseek.load(path)
-    header |= {"format": 1, "class": "Surprise"}
+    header |= {"format": 1, "class": "Surprise", "description": {}}
     save_file({"weight": np.ones(3)}, path, {"hideseek": json.dumps(header)})
     with pytest.raises(FileFormatError, match="'Surprise'"):
         hideseek.load(path)

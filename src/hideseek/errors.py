@@ -26,7 +26,7 @@ class TrainingError(HideSeekError, RuntimeError):
 
 
 class FileFormatError(HideSeekError, ValueError):
-    """A file is truncated, foreign, or newer than this library."""
+    """A file is truncated, damaged, foreign or newer than this library; the message names it and says what is wrong."""
 
 
 class DataError(HideSeekError, OSError):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import operator
 import os
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -13,11 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hideseek.cells import cells_from_json, cells_to_json, quoted, short
-from hideseek.errors import FileFormatError, InputError
-from hideseek.files import write_atomically
+from hideseek.cells import short
+from hideseek.effects import Effects
+from hideseek.errors import InputError
+from hideseek.explanation_file import read_explanation, write_explanation
 from hideseek.frames import FrameLibrary, make_frame
 from hideseek.interop import to_shap
+from hideseek.sentences import sentence
 from hideseek.validation import listed
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ Predictor = Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any] | None]]
 Agreement = Callable[[NDArray[Any]], NDArray[Any]]
 """Rows -> for each row and feature the share of an ensemble's members that select it."""
 
-_FORMAT = 1
+EffectsOf = Callable[[NDArray[Any]], Effects]
+"""Rows -> how their predictions change when one more feature is hidden."""
+
 _HTML_ROWS = 8
 
 
@@ -49,7 +51,10 @@ class Explanation:
         model: The fitted model behind them, for those who need more than its answers.
         inputs: What the predictor takes; data if not given. Shape: ``(rows, any)``.
         agreement: Gives ``selection_probability`` when it is first asked for.
+        entry: Gives ``entry_price`` when it is first asked for.
+        effects: Gives ``effect`` when it is first asked for.
         frame_library: "pandas" or "polars": what frames are made with.
+        target_name: What the predictions are values of, for sentences and pictures.
 
     Example:
         >>> from hideseek import Explanation
@@ -71,9 +76,14 @@ class Explanation:
         model: Any = None,
         inputs: ArrayLike | None = None,
         agreement: Agreement | None = None,
+        entry: Agreement | None = None,
+        effects: EffectsOf | None = None,
         frame_library: FrameLibrary = "pandas",
+        target_name: str | None = None,
     ) -> None:
         self.importance = np.asarray(importance)
+        if self.importance.dtype.kind in "biu":  # neither booleans nor unsigned numbers have a negative to sort by
+            self.importance = self.importance.astype(np.float64)
         self.selected = np.asarray(selected, dtype=bool)
         if self.importance.ndim != 2 or self.importance.shape != self.selected.shape:
             raise InputError(
@@ -87,13 +97,18 @@ class Explanation:
         self.row_labels = np.arange(n_rows) if row_labels is None else np.asarray(row_labels)
         self.importance_kind = importance_kind
         self.model = model
+        self.target_name = target_name
         self._frame_library = frame_library
         self._predictor = predictor
         # Stays whole when features are picked, so that predictions can still be made.
         self._inputs = self.data if inputs is None else np.asarray(inputs)
         self._predicted: tuple[NDArray[Any], NDArray[Any] | None] | None = None
         self._agreement = agreement
+        self._entry = entry
+        self._entered: NDArray[Any] | None = None
         self._agreed: NDArray[Any] | None = None
+        self._effects_of = effects
+        self._effects: Effects | None = None
         self._picked = np.arange(n_features)  # of the features of the fit, those that are left
         for name, size, expected in (
             ("feature_names", len(self.feature_names), n_features),
@@ -147,6 +162,41 @@ class Explanation:
             self._agreed = self._agreement(self._inputs)[:, self._picked]
         return self._agreed
 
+    @property
+    def entry_price(self) -> NDArray[Any] | None:
+        """The highest price at which each feature of each row is still selected.
+
+        What showing the feature has to be worth: in nats of log-likelihood for classes, in shares of the target's
+        variance for values. A ranking of all features of a row, whatever penalty the model answers at; 0 for features
+        that were screened away. None where the model answers for one penalty. Shape: ``(rows, features)``.
+        """
+        if self._entered is None and self._entry is not None and self._inputs is not None:
+            self._entered = self._entry(self._inputs)[:, self._picked]
+        return self._entered
+
+    @property
+    def effect(self) -> NDArray[np.float64] | None:
+        """How much each selected feature raises (or, negative, lowers) the prediction of its row.
+
+        The prediction from the selected features, minus the prediction from the selected features without this one,
+        which is hidden as all others are, in the same draws. In units of the prediction: the probability of the
+        predicted class (see :meth:`effect_of` for another one), or the value. 0 for features that are not selected:
+        the prediction is not made from them. Effects do not add up: of two features that say the same, hiding either
+        one changes little. None where the method has no such model. Shape: ``(rows, features)``.
+        """
+        effects, prediction = self._find_effects(), self.prediction
+        return None if effects is None or prediction is None else effects.of_prediction(prediction)
+
+    def effect_of(self, label: Any) -> NDArray[np.float64] | None:
+        """Return the effects on the probability of one class, whatever was predicted. Shape: ``(rows, features)``."""
+        effects = self._find_effects()
+        return None if effects is None else effects.of_class(label)
+
+    def _find_effects(self) -> Effects | None:
+        if self._effects is None and self._effects_of is not None and self._inputs is not None:
+            self._effects = self._effects_of(self._inputs).part(slice(None), self._picked)
+        return self._effects
+
     # -- a part of it -------------------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Explanation:
@@ -172,10 +222,17 @@ class Explanation:
             predictor=self._predictor,
             model=self.model,
             agreement=self._agreement,
+            entry=self._entry,
+            effects=self._effects_of,
             frame_library=self._frame_library,
+            target_name=self.target_name,
         )
         if self._agreed is not None:
             part._agreed = self._agreed[i][:, j]
+        if self._entered is not None:
+            part._entered = self._entered[i][:, j]
+        if self._effects is not None:
+            part._effects = self._effects.part(i, j)
         part._picked = self._picked[j]
         part._inputs = None if self._inputs is None else self._inputs[i]
         if self._predicted is not None:
@@ -209,23 +266,12 @@ class Explanation:
     # -- for people ---------------------------------------------------------------------------------------------
 
     def describe(self, row: int) -> str:
-        """One sentence on the row at this position: the prediction, and what decided, most important first."""
-        one = self[operator.index(row)]
-        shown = np.flatnonzero(one.selected[0])
-        chosen = shown[np.argsort(-one.importance[0, shown], kind="stable")]
-        parts = []
-        for j in chosen:
-            value = "" if one.data is None else f" = {quoted(one.data[0, j])}"
-            parts.append(f"{one.feature_names[j]}{value} ({one.importance[0, j]:.2f})")
-        predicted = ""
-        if one.prediction is not None:
-            sure = "" if one.probability is None else f" (probability {one.probability[0]:.2f})"
-            predicted = f"predicted {short(one.prediction[0])}{sure}; "
-        n_features = len(self.feature_names)
-        decided = (
-            f"{len(chosen)} of {n_features} features decided: {listed(parts)}" if parts else "no feature stood out"
-        )
-        return f"Row {one.row_labels[0]}: {predicted}{decided}."
+        """Return a sentence on the row at this position: the prediction, and what each selected feature does to it.
+
+        The selected features are those that the prediction was made from; "decided" says no more than that. Where the
+        effects are known they stand for themselves, largest first; elsewhere each feature has its importance behind it.
+        """
+        return sentence(self[operator.index(row)])
 
     @property
     def plot(self) -> ExplanationPlots:
@@ -235,7 +281,7 @@ class Explanation:
         return ExplanationPlots(self)
 
     def to_frame(self) -> Any:
-        """One line per row and feature: row, feature, value, importance, selected."""
+        """One line per row and feature: row, feature, value, importance, selected and, where known, effect."""
         n_rows, n_features = self.shape
         columns: dict[str, NDArray[Any]] = {
             "row": np.repeat(self.row_labels, n_features),
@@ -244,6 +290,8 @@ class Explanation:
         if self.data is not None:
             columns["value"] = self._one_type(self.data.reshape(-1))
         columns |= {"importance": self.importance.reshape(-1), "selected": self.selected.reshape(-1)}
+        if (effect := self.effect) is not None:
+            columns["effect"] = effect.reshape(-1)
         return self._frame(columns)
 
     def mean_importance(self) -> Any:
@@ -326,55 +374,52 @@ class Explanation:
     # -- on disk ------------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything, predictions included, to one ``.npz`` file, atomically and without pickle."""
+        """Write everything to one ``.npz`` file, atomically and without pickle.
+
+        Predictions are among it, and effects if they were asked for before.
+        """
         arrays: dict[str, Any] = {
-            "format": np.array(_FORMAT),
             "importance": self.importance,
             "selected": self.selected,
             "feature_names": np.array(self.feature_names, dtype=str),
-            "row_labels": _plain(self.row_labels),
+            "row_labels": self.row_labels,
             "importance_kind": np.array(self.importance_kind),
             "frame_library": np.array(self._frame_library),
+            "data": self.data,
+            "prediction": self.prediction,
+            "probability": self.probability,
+            "selection_probability": self.selection_probability,
+            "entry_price": self.entry_price,
         }
-        data = self.data
-        if data is not None and data.dtype == object:
-            arrays["cells"], data = np.frombuffer(cells_to_json(data).encode(), dtype=np.uint8), None
-        given = {"data": data, "prediction": self.prediction, "probability": self.probability}
-        for name, value in {**given, "selection_probability": self.selection_probability}.items():
-            if value is not None:
-                arrays[name] = _plain(value)
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, **arrays)
-        write_atomically(path, buffer.getvalue())
+        if self.target_name is not None:
+            arrays["target_name"] = np.array(self.target_name)
+        if self._effects is not None:
+            arrays |= self._effects.to_arrays()
+        write_explanation(path, {name: value for name, value in arrays.items() if value is not None})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Explanation:
-        """The explanation that ``save`` wrote."""
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                arrays = dict(file)
-            version = int(arrays.get("format", 0))
-            missing = {"importance", "selected", "feature_names", "row_labels", "importance_kind"} - set(arrays)
-        except (zipfile.BadZipFile, ValueError, EOFError, TypeError) as error:
-            raise FileFormatError(f"{os.fspath(path)!r} is not a whole explanation file: save it again") from error
-        if version < 1 or version > _FORMAT:
-            raise FileFormatError(
-                f"{os.fspath(path)!r} has explanation format {version}; this hideseek reads format {_FORMAT}"
-            )
-        if missing:
-            raise FileFormatError(f"{os.fspath(path)!r} lacks {listed(sorted(missing))}: save the explanation again")
+        """The explanation that ``save`` wrote.
+
+        Raises:
+            FileFormatError: The file is truncated, foreign, or written by a newer format.
+        """
+        arrays = read_explanation(path)
         explanation = cls(
             arrays["importance"],
             arrays["selected"],
             feature_names=arrays["feature_names"].tolist(),
-            data=cells_from_json(arrays["cells"].tobytes().decode()) if "cells" in arrays else arrays.get("data"),
+            data=arrays.get("data"),
             row_labels=arrays["row_labels"],
             importance_kind=str(arrays["importance_kind"]),
             frame_library=cast(Literal["pandas", "polars"], str(arrays["frame_library"])),
+            target_name=str(arrays["target_name"]) if "target_name" in arrays else None,
         )
         if "prediction" in arrays:
             explanation._predicted = arrays["prediction"], arrays.get("probability")
         explanation._agreed = arrays.get("selection_probability")
+        explanation._entered = arrays.get("entry_price")
+        explanation._effects = Effects.from_arrays(arrays)
         return explanation
 
 
@@ -384,11 +429,3 @@ def _are_names(key: Any) -> bool:
     return isinstance(key, str) or (
         isinstance(parts, list | tuple) and len(parts) > 0 and all(isinstance(part, str) for part in parts)
     )
-
-
-def _plain(values: NDArray[Any]) -> NDArray[Any]:
-    """Python objects become an array of their one type, or else their text: neither needs pickle."""
-    if values.dtype != object:
-        return values
-    typed = np.array(values.tolist())
-    return values.astype(str) if typed.dtype == object or len({type(value) for value in values}) > 1 else typed

@@ -9,16 +9,33 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FrameLibrary", "frame_library", "make_frame", "mixed_rows", "row_labels", "take_rows"]
+__all__ = [
+    "FrameLibrary",
+    "frame_library",
+    "is_series",
+    "make_frame",
+    "mixed_rows",
+    "n_rows",
+    "row_labels",
+    "take_rows",
+    "unmasked",
+]
 
 FrameLibrary = Literal["pandas", "polars"]
 
 
 def row_labels(X: Any) -> NDArray[Any] | None:
-    """The index of a pandas frame; None for anything that has no labels on its rows."""
+    """The index of a pandas frame, or the name of a Series that is one row; None where rows have no labels."""
+    if is_series(X):
+        return None if X.name is None else np.array([X.name])
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     index = nw.maybe_get_index(frame) if isinstance(frame, nw.DataFrame) else None
     return None if index is None else np.asarray(index)
+
+
+def is_series(values: Any) -> bool:
+    """Return whether this is a single column, or row, of pandas or polars."""
+    return isinstance(nw.from_native(values, series_only=True, pass_through=True), nw.Series)
 
 
 def frame_library(X: Any) -> FrameLibrary:
@@ -35,6 +52,21 @@ def make_frame(columns: Mapping[str, NDArray[Any] | Sequence[Any]], library: Fra
         raise ModuleNotFoundError(
             f"a frame needs {library}, which is not installed; pip install 'hideseek[data]'"
         ) from error
+
+
+def unmasked(values: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """Return the values of a masked array, with NaN, or None among objects, for those that are masked."""
+    plain = np.array(values.data, dtype=object if values.dtype == object else np.float64)
+    plain[np.ma.getmaskarray(values)] = None if plain.dtype == object else np.nan
+    return plain
+
+
+def n_rows(X: Any) -> int:
+    """Return how many rows a table of any kind has; 0 where it is none."""
+    shape = getattr(X, "shape", None)
+    if isinstance(shape, tuple):
+        return int(shape[0]) if shape else 0
+    return len(X) if hasattr(X, "__len__") else 0
 
 
 def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:

@@ -1,4 +1,8 @@
-"""Fitted models as one ``.safetensors`` file: arrays, and a description in JSON. Nothing in it is ever executed."""
+"""Fitted models as one ``.safetensors`` file: arrays, and a description in JSON. Nothing in it is ever executed.
+
+Beside the description stands a digest of it and of the arrays. A file is checked as a whole before anything is built:
+first its digest, then the description and the arrays against the rules of the class that it holds.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +20,19 @@ from safetensors.numpy import save as to_bytes
 
 from hideseek._version import __version__
 from hideseek.errors import FileFormatError, InputError
-from hideseek.files import write_atomically
-from hideseek.validation import listed
+from hideseek.files import digest_of, write_atomically
+from hideseek.schema import SCALAR, Fields, brief, check_value, is_text, parsed_dtype, text
+from hideseek.validation import Rule, integer, listed
 
-__all__ = ["Arrays", "Description", "header_of", "labels_from_json", "labels_to_json", "load", "save"]
+__all__ = ["LABELS", "Arrays", "Description", "header_of", "labels_from_json", "labels_to_json", "load", "save"]
 
-FORMAT_VERSION = 1
-_KEY = "hideseek"
+FORMAT_VERSION = 2
+"""Format 1 had no digest."""
+
+_KEY, _DIGEST = "hideseek", "digest"
+_TENSOR_TYPES = ("BOOL", "I8", "I64", "F32", "F64")
+_LARGEST_LABELS = 2**26
+"""Bytes that the class labels of a file may need."""
 
 Arrays = Mapping[str, NDArray[Any]]
 Description = dict[str, Any]
@@ -37,8 +47,22 @@ _ROOMS = {
 """Where the classes that can be saved live; a file can name one of these and nothing else."""
 
 
-def save(path: str | os.PathLike[str], model: object, arrays: Arrays, description: Description) -> None:
-    """Write arrays and description; ``description`` must be JSON."""
+_HEADER = Fields(
+    {
+        "format": integer(1),
+        "library": text(100),
+        "class": text(100),
+        "description": Rule("an object", lambda value: isinstance(value, dict)),
+    }
+)
+
+
+def save(path: str | os.PathLike[str], model: Any, arrays: Arrays, description: Description) -> None:
+    """Write arrays and description; ``description`` must be JSON.
+
+    Raises:
+        InputError: The model holds what ``load`` would refuse, such as a parameter that was set to a wrong value.
+    """
     header = {
         "format": FORMAT_VERSION,
         "library": __version__,
@@ -48,11 +72,15 @@ def save(path: str | os.PathLike[str], model: object, arrays: Arrays, descriptio
     if header["class"] not in _ROOMS:
         raise InputError(f"a {header['class']} cannot be saved: only {listed(_ROOMS)} can be loaded again")
     try:
-        text = json.dumps(header, default=lambda value: value.item())  # numbers of numpy
-    except (AttributeError, TypeError, ValueError) as error:
+        written = json.dumps(header, default=lambda value: value.item())  # numbers of numpy
+    except (AttributeError, RecursionError, TypeError, ValueError) as error:
         raise InputError(f"a parameter or label cannot be written as JSON: {error}") from error
-    content = to_bytes({name: np.ascontiguousarray(array) for name, array in arrays.items()}, {_KEY: text})
-    write_atomically(path, content)
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    try:
+        type(model)._check_state(arrays, json.loads(written)["description"])
+    except FileFormatError as error:
+        raise InputError(f"this {header['class']} cannot be saved, since it could not be loaded: {error}") from error
+    write_atomically(path, to_bytes(arrays, {_KEY: written, _DIGEST: digest_of(written, arrays)}))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -78,10 +106,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     header, arrays = _contents(path)
     try:
         return _restored(header, arrays)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, FileFormatError):
-            raise FileFormatError(f"{os.fspath(path)!r} {error}") from None
-        raise _damaged(path, error) from error
+    except FileFormatError as error:
+        raise FileFormatError(f"{os.fspath(path)!r} {error}") from None
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        raise FileFormatError(f"{os.fspath(path)!r} {_damaged(repr(error))}") from error
 
 
 def header_of(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -91,38 +119,70 @@ def header_of(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _contents(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
+    """Return the header, whose description is still to be checked, and the arrays."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"no file at {os.fspath(path)!r}")
     try:
         with safe_open(os.fspath(path), framework="numpy") as file:
-            metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in list(file.keys())}
+            return _checked_contents(file)
+    except FileFormatError as error:
+        raise FileFormatError(f"{os.fspath(path)!r} {error}") from None
     except SafetensorError as error:
         raise FileFormatError(
-            f"{os.fspath(path)!r} is not a whole .safetensors file ({error}); it may be truncated: save the model again"
+            f"{os.fspath(path)!r} is not a whole .safetensors file ({brief(str(error))}); it may be truncated: "
+            "save the model again"
         ) from error
+
+
+def _checked_contents(file: Any) -> tuple[dict[str, Any], Arrays]:
+    metadata = file.metadata() or {}
     if _KEY not in metadata:
-        raise FileFormatError(f"{os.fspath(path)!r} was not written by hideseek: it holds no hideseek description")
+        raise FileFormatError("was not written by hideseek: it holds no hideseek description")
     try:
         header = json.loads(metadata[_KEY])
-    except ValueError as error:
-        raise _damaged(path, error) from error
+    except (RecursionError, ValueError) as error:
+        raise FileFormatError(_damaged(f"its description is not JSON ({brief(str(error))})")) from error
+    if isinstance(header, dict) and isinstance(header.get("format"), int) and header["format"] > FORMAT_VERSION:
+        raise FileFormatError(
+            f"has format {brief(header['format'])}, written by hideseek {brief(header.get('library'))}; "
+            f"this is {__version__}, which reads up to format {FORMAT_VERSION}: upgrade hideseek"
+        )
+    try:
+        check_value(header, _HEADER, "the header")
+    except FileFormatError as error:
+        raise FileFormatError(_damaged(str(error))) from None
+    arrays = {name: _tensor(file, name) for name in list(file.keys())}
+    if header["format"] >= 2 or _DIGEST in metadata:
+        _check_digest(metadata, arrays)
+    if header["class"] not in _ROOMS:
+        raise FileFormatError(f"holds a {brief(repr(header['class']))}, which this hideseek does not know")
     return header, arrays
 
 
-def _damaged(path: str | os.PathLike[str], error: Exception) -> FileFormatError:
-    return FileFormatError(f"{os.fspath(path)!r} is damaged ({error!r}): save the model again")
+def _check_digest(metadata: Mapping[str, str], arrays: Arrays) -> None:
+    if metadata.get(_DIGEST) != digest_of(metadata[_KEY], arrays):
+        raise FileFormatError("is damaged: its content is not what its digest was made of; copy or save it again")
+
+
+def _tensor(file: Any, name: str) -> NDArray[Any]:
+    kind = file.get_slice(name).get_dtype()
+    if kind not in _TENSOR_TYPES:
+        raise FileFormatError(_damaged(f"array {brief(repr(name))} has the type {brief(kind)}"))
+    array: NDArray[Any] = file.get_tensor(name)
+    return array
+
+
+def _damaged(what: str) -> str:
+    return f"is damaged or of another version than {__version__}: {brief(what)}; save the model again"
 
 
 def _restored(header: dict[str, Any], arrays: Arrays) -> Any:
-    if header["format"] > FORMAT_VERSION:
-        raise FileFormatError(
-            f"has format {header['format']}, written by hideseek {header['library']}; "
-            f"this is {__version__}, which reads up to format {FORMAT_VERSION}: upgrade hideseek"
-        )
-    if header["class"] not in _ROOMS:
-        raise FileFormatError(f"holds a {header['class']!r}, which this hideseek does not know")
-    return getattr(import_module(_ROOMS[header["class"]]), header["class"])._restore(arrays, header["description"])
+    restored = getattr(import_module(_ROOMS[header["class"]]), header["class"])
+    try:
+        restored._check_state(arrays, header["description"])
+    except FileFormatError as error:
+        raise FileFormatError(_damaged(str(error))) from None
+    return restored._restore(arrays, header["description"])
 
 
 def labels_to_json(labels: NDArray[Any]) -> dict[str, Any]:
@@ -137,3 +197,29 @@ def labels_from_json(description: Mapping[str, Any]) -> NDArray[Any]:
     if dtype.kind in "mM":
         return np.array(description["values"], dtype=np.int64).view(dtype)
     return np.array(description["values"], dtype=dtype)
+
+
+def _are_labels(value: Any) -> bool:
+    """Return whether ``labels_from_json`` can make labels of this, at least two different ones."""
+    if not isinstance(value, dict) or set(value) != {"dtype", "values"} or not isinstance(value["values"], list):
+        return False
+    dtype, values = parsed_dtype(value["dtype"]), value["values"]
+    if dtype is None or dtype.kind == "S" or dtype.itemsize * len(values) > _LARGEST_LABELS:
+        return False
+    return all(_fits(one, dtype) for one in values) and len(set(values)) == len(values) >= 2
+
+
+def _fits(value: Any, dtype: np.dtype[Any]) -> bool:
+    """Return whether an array of the type can hold the value as it is."""
+    if dtype.kind == "b" or isinstance(value, bool):
+        return isinstance(value, bool) and dtype.kind in "bO"
+    if dtype.kind in "iumM":
+        limits = np.iinfo(np.int64 if dtype.kind in "mM" else dtype)
+        return isinstance(value, int) and limits.min <= value <= limits.max
+    if dtype.kind == "f":
+        return isinstance(value, float) and value == value
+    return is_text(value) and 4 * len(value) <= dtype.itemsize if dtype.kind == "U" else SCALAR.accepts(value)
+
+
+LABELS = Rule("at least two different class labels, with their type", _are_labels)
+"""For what ``labels_to_json`` gives."""

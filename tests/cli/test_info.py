@@ -13,7 +13,7 @@ def test_what_is_in_a_model(run, run_json, saved):
     assert "HideSeekClassifier" in out
     assert "4: x1, x2, x3 and x4" in out
     assert "steps 400" in out
-    assert f"hideseek {hideseek.__version__}, file format 1" in out
+    assert f"hideseek {hideseek.__version__}, file format 2" in out
     code, result, _ = run_json("info", saved)
     assert code == 0
     assert result["feature_names"] == ["x1", "x2", "x3", "x4"]

@@ -134,3 +134,44 @@ def test_scaler_centres_scales_and_silences_constants():
     np.testing.assert_allclose(scaler.transform(X), np.column_stack((expected, np.zeros(3), expected)), rtol=1e-6)
     assert scaler.constant.tolist() == [False, True, False]
     assert (scaler.transform(X + 5)[:, 1] == 0).all(), "a constant column stays silent whatever comes later"
+
+
+def test_hiding_a_feature_equals_a_selection_without_it(ensemble, raw):
+    rows = raw[:200]
+    selected = ensemble.masks(rows) > 0.4
+    hidden = np.where(np.arange(200) % 2, 0, -1)
+    assert selected[hidden == 0, 0].any()
+    total = np.zeros((200, 2))
+    shown = selected & ~((hidden == 0)[:, None] & (np.arange(5) == 0))
+    for x_hat in ensemble.pool[:4].numpy():
+        z = np.where(shown.T, ensemble.scaler.transform(rows).T, x_hat[:, None]).astype(np.float32)
+        seen = torch.from_numpy(z).expand(3, -1, -1)
+        total += ensemble.stack.seek.forward(ensemble.stack.layers()[1], seen).softmax(dim=1).mean(dim=0).numpy().T
+    got = ensemble.outputs(rows, 4, softmax=True, threshold=0.4, hidden=hidden)
+    np.testing.assert_allclose(got, total / 4, atol=1e-5)
+
+    knowing_some = replace(ensemble, kept=Kept.of(np.array([1, 2, 3, 4, 6]), [1] * 8))
+    wide = np.zeros((200, 8))
+    wide[:, [1, 2, 3, 4, 6]] = rows
+    wide_hidden = np.where(hidden == 0, 1, 7)  # 7 is a feature that the members do not know
+    again = knowing_some.outputs(wide, 4, softmax=True, threshold=0.4, hidden=wide_hidden)
+    np.testing.assert_array_equal(again, got)
+
+
+def test_seeks_that_answer_in_turn_give_each_seek_its_draws(ensemble, raw):
+    rows = raw[:20]
+    selected = ensemble.masks(rows) > 0.4
+    total = np.zeros((20, 2))
+    for draw, seeks in enumerate([[0, 2], [1], [0, 2], [1]]):
+        z = np.where(selected.T, ensemble.scaler.transform(rows).T, ensemble.pool[draw].numpy()[:, None])
+        seen = torch.from_numpy(z.astype(np.float32)).expand(3, -1, -1)
+        outputs = ensemble.stack.seek.forward(ensemble.stack.layers()[1], seen).softmax(dim=1)
+        total += outputs[seeks].sum(dim=0).numpy().T
+    got = ensemble.outputs(rows, 4, softmax=True, threshold=0.4, n_turns=2)
+    np.testing.assert_allclose(got, total / 6, atol=1e-5)
+
+
+def test_a_prediction_from_selected_features_depends_on_its_row_alone(ensemble, raw):
+    answers = ensemble.outputs(raw, 3, softmax=True, threshold=0.4)
+    for rows in (slice(7, 8), slice(0, 3), slice(100, 165)):
+        np.testing.assert_array_equal(ensemble.outputs(raw[rows], 3, softmax=True, threshold=0.4), answers[rows])

@@ -52,7 +52,7 @@ def test_missing_values_are_filled_and_marked_where_training_had_some():
     assert encoder.scales[1] == 1, "that a value is missing is not made loud by being rare"
 
 
-def test_news_take_the_place_of_the_middle_and_are_said():
+def test_new_values_become_the_median_or_most_frequent_and_are_warned_of():
     levels = pd.Categorical(["lo", "hi", "hi", "mid"], categories=["lo", "mid", "hi"], ordered=True)
     columns = {"a": [1.0, 2.0, 3.0, 9.0], "c": ["y", "x", "y", "x"], "o": levels, "b": [True, False, True, True]}
     encoder, _ = fitted(columns)
@@ -62,7 +62,7 @@ def test_news_take_the_place_of_the_middle_and_are_said():
     messages = " ".join(str(warning.message) for warning in said)
     assert "'a' (1 rows) and 'b' (1 rows)" in messages
     assert "'c' ('z') and 'o' ('huge')" in messages
-    assert row.tolist() == [[2, 1, 1, 1]], "the middle; the first of equals; the middle rank; the more frequent"
+    assert row.tolist() == [[2.5, 1, 1, 1]], "the median; the first of equals; the middle rank; the more frequent"
 
 
 def test_an_unknown_level_is_other_where_there_is_one_else_missing():
@@ -107,8 +107,8 @@ def test_kinds_that_changed_and_infinite_values_are_refused_together():
         encoded(encoder, {"age": ["old"], "day": [3], "name": ["a"]})
     with pytest.raises(InputError, match=r"infinite values \(inf\) in 'age' \(2 rows\)"):
         encoded(encoder, {"age": [np.inf, -np.inf], "day": pd.to_datetime(["2020-01-01"] * 2), "name": ["a", "a"]})
-    with pytest.raises(InputError, match="neither numbers, booleans, dates, categories nor text: 'wait'"):
-        fitted({"wait": pd.to_timedelta([1, 2], unit="D")})
+    with pytest.raises(InputError, match="neither numbers, booleans, dates, durations, categories nor text: 'list'"):
+        TableEncoder.fit(Table(pl.DataFrame({"list": [[1], [2]]})))
 
 
 # -- every library ------------------------------------------------------------------------------------------------
@@ -157,8 +157,25 @@ def test_moments_and_enums_and_odd_objects():
     assert columns[0].values == ["{'a': 1}", "{'a': 1}", "b"]
     times = np.array([["2020-01-01"], ["2020-01-02"]], dtype="datetime64[ns]")
     assert Table(times).columns()[0].numbers.tolist() == [18262, 18263]
-    durations = Table(np.array([[timedelta(1)], [timedelta(2)]], dtype=object)).columns()
-    assert durations[0].kind == "category"
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "objects", "array"])
+def test_durations_are_days_in_every_library(library):
+    values = [timedelta(days=1, hours=12), None, timedelta(days=3)]
+    table = {
+        "pandas": lambda: pd.DataFrame({"wait": pd.to_timedelta(values)}),
+        "polars": lambda: pl.DataFrame({"wait": values}),
+        "pyarrow": lambda: pa.table({"wait": pa.array(values, pa.duration("us"))}),
+        "objects": lambda: np.array([[value] for value in values], dtype=object),
+        "array": lambda: np.array([[value] for value in values], dtype="timedelta64[ns]"),
+    }[library]()
+    (column,) = Table(table).columns()
+    assert column.kind == "duration"
+    np.testing.assert_array_equal(column.numbers, [1.5, np.nan, 3.0])
+    assert column.values == values
+    encoder = TableEncoder.fit(Table(table))
+    assert encoder.encode(Table(table)).tolist() == [[1.5, 0], [2.25, 1], [3.0, 0]]
+    assert TableEncoder.from_json(encoder.to_json()) == encoder
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def test_numbers_with_holes_keep_their_numbers():
 def test_a_hole_after_a_fit_without_holes_is_filled_and_said():
     X = np.random.default_rng(0).normal(size=(500, 3))
     model = HideSeekClassifier(**QUICK).fit(X, X[:, 0] > 0)
-    middle = np.array([[0.5, X[:, 1].mean(), 1.0]])
+    middle = np.array([[0.5, np.median(X[:, 1]), 1.0]])
     with pytest.warns(HideSeekWarning, match="no value was missing in the training rows.* 'x2' .1 rows"):
         explanation = model.explain(np.array([[0.5, np.nan, 1.0]]))
     np.testing.assert_allclose(explanation.importance, model.explain(middle).importance, atol=1e-6)
@@ -272,8 +272,6 @@ def test_wrong_columns_are_named(people, model):
     frame, _ = people
     with pytest.raises(InputError, match=r"^X has 5 columns; this model was fitted on 6 \(missing: education\)"):
         model.explain(frame.drop(columns="education"))
-    with pytest.raises(InputError, match="in another order"):
-        model.explain(frame[frame.columns[::-1]])
 
 
 def test_the_compared_methods_ask_for_numbers(people):

@@ -11,17 +11,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hideseek.engine.scaling import Scaler
 from hideseek.errors import InputError
 from hideseek.estimators._forgetting import fitted_or_forgotten
-from hideseek.estimators._parameters import RULES
+from hideseek.estimators._parameters import RULES, draw_seed
 from hideseek.explanation import Explanation
 from hideseek.frames import frame_library, row_labels
 from hideseek.metrics import top_k
-from hideseek.validation import Rule, check_classes, check_parameters, check_table, check_training_table, integer, some
+from hideseek.tables import check_table, check_training_table, dense, names_of_fit, rows_of_fit
+from hideseek.targets import check_classes
+from hideseek.validation import Rule, check_parameters, integer, some
 
 __all__ = ["N_SELECTED", "PREDICT_FN", "SEED", "Baseline", "PredictFn", "extra", "predicted_by"]
 
@@ -89,7 +90,7 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Check parameters and data, learn names and classes, and give what ``_fit`` takes."""
         owner, parameters = type(self).__name__, self.get_params(deep=False)
         check_parameters(owner, parameters, self._rules)
-        table, y = check_training_table(self, X, y)
+        table, y = check_training_table(self, dense(X), y)
         if "k" in self._rules:
             check_parameters(owner, parameters, {"k": integer(1, table.shape[1])})
         self.classes_, target = check_classes(y)
@@ -97,7 +98,7 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _seed(self) -> int:
         """One number drawn from ``random_state``."""
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        return draw_seed(self.random_state)
 
     def _scaler(self, table: NDArray[np.floating]) -> Scaler:
         """What standardises the columns."""
@@ -152,11 +153,10 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _table(self, X: Any) -> NDArray[np.floating]:
         check_is_fitted(self)
-        return check_table(self, X)
+        return check_table(self, rows_of_fit(self, X))
 
     def _names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{j + 1}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+        return names_of_fit(self)
 
 
 def extra(name: str) -> Any:

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from hideseek import persistence
 from hideseek.baselines._base import SEED, Baseline
+from hideseek.baselines._file_checks import check_state
 from hideseek.engine.adam import Adam
 from hideseek.engine.dense import Dense
 from hideseek.engine.device import for_each_block, resolve_device, training_threads
@@ -180,7 +181,7 @@ class NeuralBaseline(Baseline):
             "constant": self.scaler_.constant,
         }
         parameters = self.get_params(deep=False)
-        if isinstance(parameters["random_state"], np.random.RandomState):
+        if isinstance(parameters["random_state"], np.random.RandomState | np.random.Generator):
             parameters["random_state"] = None  # a generator has moved on; what it gave is in the weights
         description = {
             "parameters": {**parameters, "device": str(parameters["device"])},
@@ -188,6 +189,8 @@ class NeuralBaseline(Baseline):
             "feature_names": None if names is None else [str(name) for name in names],
         }
         persistence.save(path, self, arrays, description)
+
+    _check_state = classmethod(check_state)
 
     @classmethod
     def _restore(cls, arrays: persistence.Arrays, description: persistence.Description) -> Self:

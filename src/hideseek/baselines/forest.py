@@ -46,7 +46,7 @@ class ForestImportance(Baseline):
         *,
         n_estimators: int = 100,
         max_depth: int = 5,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
     ) -> None:
         self.k = k
         self.n_estimators = n_estimators

@@ -79,7 +79,7 @@ class Invase(NeuralBaseline):
         l2: float = 1e-3,
         activation: str = "selu",
         device: str = "auto",
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
     ) -> None:
         self.penalty = penalty
         self.baseline = baseline

@@ -74,7 +74,7 @@ class L2X(NeuralBaseline):
         l2: float = 1e-3,
         activation: str = "selu",
         device: str = "auto",
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
     ) -> None:
         self.k = k
         self.steps = steps

@@ -48,7 +48,9 @@ class LassoImportance(Baseline):
         "random_state": SEED,
     }
 
-    def __init__(self, k: int, *, C: float = 1.0, random_state: int | np.random.RandomState | None = None) -> None:
+    def __init__(
+        self, k: int, *, C: float = 1.0, random_state: int | np.random.RandomState | np.random.Generator | None = None
+    ) -> None:
         self.k = k
         self.C = C
         self.random_state = random_state

@@ -72,7 +72,7 @@ class LimeExplainer(Baseline):
         num_samples: int = 5000,
         epochs: int = 1000,
         predict_fn: PredictFn | None = None,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
     ) -> None:
         self.k = k
         self.num_samples = num_samples

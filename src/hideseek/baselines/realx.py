@@ -93,7 +93,7 @@ class RealX(NeuralBaseline):
         l2: float = 1e-3,
         activation: str = "relu",
         device: str = "auto",
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
     ) -> None:
         self.penalty = penalty
         self.epochs = epochs

@@ -81,7 +81,7 @@ class ShapExplainer(Baseline):
         rounds: int = 100,
         predict_fn: PredictFn | None = None,
         background: int = 100,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
     ) -> None:
         self.k = k
         self.mode = mode

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping
 from contextlib import closing
 from functools import partial
@@ -20,9 +19,9 @@ from hideseek.benchmark._store import Record, Store, plan_of
 from hideseek.benchmark._strict import NAMED, name_of
 from hideseek.benchmark._work import Keep, do_piece, lost
 from hideseek.engine.device import resolve_device
-from hideseek.errors import HideSeekWarning
 from hideseek.estimators._parameters import RULES
 from hideseek.validation import check_parameters, choice, integer, some
+from hideseek.warn import warn_caller
 
 __all__ = ["run"]
 
@@ -129,9 +128,7 @@ def _warn_of_failures(results: Results) -> None:
     failed = results.failed
     if failed:
         which = [f"{r['method']} on {r['dataset']}, seed {r['seed']} ({r['error']['type']})" for r in failed]
-        warnings.warn(
+        warn_caller(
             f"{len(failed)} of {len(results)} jobs failed: {some(which)}; results.failed has their errors, and "
-            "retry_failed=True runs them again",
-            HideSeekWarning,
-            stacklevel=3,
+            "retry_failed=True runs them again"
         )

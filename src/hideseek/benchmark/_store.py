@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,9 @@ from hideseek.benchmark._config import Config
 from hideseek.benchmark._jobs import Job
 from hideseek.benchmark._origin import now
 from hideseek.benchmark._work import Outcome
-from hideseek.errors import FileFormatError, HideSeekWarning
+from hideseek.errors import FileFormatError
 from hideseek.files import write_atomically
+from hideseek.warn import warn_caller
 
 __all__ = ["Plan", "Record", "Store", "plan_of"]
 
@@ -96,7 +96,7 @@ class Store:
         except (ValueError, KeyError, TypeError):
             usable = False
         if not usable:
-            warnings.warn(f"{str(path)!r} is damaged; the job counts as not done", HideSeekWarning, stacklevel=4)
+            warn_caller(f"{str(path)!r} is damaged; the job counts as not done")
         return record if usable else None
 
     def arrays(self, record: Mapping[str, Any]) -> dict[str, NDArray[Any]]:

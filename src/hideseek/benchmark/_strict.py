@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hideseek.errors import InputError
-from hideseek.validation import Rule, listed
+from hideseek.validation import Rule, listed, shown
 
 __all__ = ["NAMED", "Problems", "as_json", "imported", "name_of", "parameters_of", "required_of", "said"]
 
@@ -29,7 +29,7 @@ class Problems:
     def check(self, place: str, value: Any, rule: Rule) -> bool:
         """Whether the value keeps the rule; if not, that is a problem."""
         if not rule.accepts(value):
-            self.add(place, f"expected {rule.expected}; got {value!r}{_hint(value, rule.choices)}")
+            self.add(place, f"expected {rule.expected}; got {shown(value)}{rule.suggestion(value)}")
         return rule.accepts(value)
 
     def check_names(self, place: str, names: Iterable[Any], known: Iterable[str], what: str = "key") -> None:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hideseek.cli._formats import STANDARD_STREAM, format_of, installed
-from hideseek.errors import HideSeekWarning, InputError
+from hideseek.errors import InputError
+from hideseek.warn import warn_caller
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -90,7 +91,7 @@ def _read_text(content: bytes, read: Callable[[bytes, str], Any], separator: str
     if not nameless:
         return frame
     which = ", ".join(str(j + 1) for j in nameless)
-    warnings.warn(f"left out for want of a name (an index?): column {which}", HideSeekWarning, stacklevel=2)
+    warn_caller(f"left out for want of a name (an index?): column {which}")
     table = nw.from_native(frame, eager_only=True)
     return table.select([name for j, name in enumerate(table.columns) if j not in nameless]).to_native()
 

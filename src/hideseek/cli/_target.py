@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
-from hideseek.errors import HideSeekWarning, InputError
+from hideseek.errors import InputError
+from hideseek.warn import warn_caller
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -26,7 +26,7 @@ def split_target(table: nw.DataFrame[Any], target: str) -> tuple[nw.DataFrame[An
     if n_missing == len(table):
         raise InputError(f"the target {target!r} is missing in every row")
     if n_missing:
-        warnings.warn(f"left out: {n_missing:,} rows whose {target!r} is missing", HideSeekWarning, stacklevel=2)
+        warn_caller(f"left out: {n_missing:,} rows whose {target!r} is missing")
     y = labelled[target].to_numpy()
     if y.dtype.kind == "f" and n_missing and (y == y.round()).all():
         y = y.astype(int)  # whole numbers that became floats for the sake of the missing ones

@@ -32,13 +32,14 @@ def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
 
 def _model(path: str, output: Output) -> dict[str, Any]:
     from hideseek import load
+    from hideseek.cli._training_data import held_of_training
     from hideseek.persistence import header_of
     from hideseek.validation import some
 
     header, model = header_of(path), load(path)
     names = getattr(model, "feature_names_in_", None)
     recipe = getattr(model, "recipe_", None)
-    result = {
+    result: dict[str, Any] = {
         "model": path,
         "kind": header["class"],
         "features": model.n_features_in_,
@@ -47,6 +48,7 @@ def _model(path: str, output: Output) -> dict[str, Any]:
         "penalty": getattr(model, "penalty_", None),
         "recipe": None if recipe is None else asdict(recipe),
         "parameters": model.get_params(),
+        "training_data": held_of_training(model),
         "format": header["format"],
         "hideseek": header["library"],
         "bytes": os.path.getsize(path),
@@ -63,6 +65,7 @@ def _model(path: str, output: Output) -> dict[str, Any]:
             "recipe": None
             if recipe is None
             else ", ".join(f"{name} {_short(value)}" for name, value in asdict(recipe).items()),
+            "training data": "; ".join(result["training_data"]),
             "written by": f"hideseek {header['library']}, file format {header['format']}",
             "size": f"{result['bytes']:,} bytes",
         }

@@ -9,9 +9,10 @@ from torch import Tensor
 
 from hideseek.engine.draws import Draws, Keys, Stream, words
 from hideseek.engine.objective import annealed, as_outputs
+from hideseek.engine.path import HALF_WIDTH, price_at
 from hideseek.engine.steps import Problem
 
-__all__ = ["Batches", "Window", "halves"]
+__all__ = ["Batches", "Window", "own_rows"]
 
 
 class Window(NamedTuple):
@@ -22,7 +23,10 @@ class Window(NamedTuple):
         target: Shape: ``(steps, members, outputs, rows)``.
         weight: Shape: ``(steps, members, rows)``.
         keys: Of the replacements. Shape: ``(steps, members, 2)``.
-        price: Of showing one feature of one row, over the rows of a batch. Shape: ``(steps, members, features, 1)``.
+        price: Of showing one feature of one row, over the rows of a batch. Shape: ``(steps, members, features, 1)``, or
+            ``(steps, members, features, rows)`` where each row has its own.
+        u: The position of each row's price in the range of prices; None: there is no range.
+            Shape: ``(steps, members, rows)``.
     """
 
     x: Tensor
@@ -30,6 +34,7 @@ class Window(NamedTuple):
     weight: Tensor | None
     keys: Tensor
     price: Tensor
+    u: Tensor | None
 
 
 class Batches:
@@ -40,6 +45,8 @@ class Batches:
         self._ahead = torch.arange(n_ahead, device=problem.seeds.device)
         self._price = (problem.price[:, None] * problem.visible)[:, :, None] / problem.batch_size
         self._keys = Keys(problem.seeds, Stream.REPLACEMENT)
+        price_range = problem.stack.price_range
+        self._prices = None if price_range is None else _DrawnPrices(problem, price_range, n_ahead)
         self._rows = _WholeTables(problem, n_ahead) if problem.full_batch else _DrawnRows(problem, n_ahead)
 
     def after(self, done: Tensor) -> Window:
@@ -47,7 +54,26 @@ class Batches:
         steps, recipe = done + self._ahead, self._problem.recipe
         share = annealed(steps + 1, recipe.steps, recipe.anneal_power).float()
         x, target, weight = self._rows.at(steps)
-        return Window(x, target, weight, self._keys.at(steps), self._price * share[:, None, None, None])
+        price, u = self._price, None
+        if self._prices is not None:
+            price, u = self._prices.at(steps)
+        return Window(x, target, weight, self._keys.at(steps), price * share[:, None, None, None], u)
+
+
+class _DrawnPrices:
+    """A price for each row of a batch, drawn evenly in its logarithm from the member's range."""
+
+    def __init__(self, problem: Problem, price_range: Tensor, n_ahead: int) -> None:
+        size, device = problem.batch_size, problem.seeds.device
+        self._keys = Keys(problem.seeds, Stream.PRICE)
+        self._draws = Draws(torch.arange(size, dtype=torch.int32, device=device), n_ahead * len(problem.seeds))
+        self._range, self._visible = price_range, problem.visible[:, :, None] / size
+
+    def at(self, steps: Tensor) -> tuple[Tensor, Tensor]:
+        """As in ``Window``, before annealing."""
+        share = self._draws.uniform(self._keys.at(steps).flatten(0, 1)).float().view(len(steps), len(self._range), -1)
+        price = price_at(share, self._range)[:, :, None] * self._visible
+        return price, share * (2 * HALF_WIDTH) - HALF_WIDTH
 
 
 class _WholeTables:
@@ -55,8 +81,8 @@ class _WholeTables:
 
     def __init__(self, problem: Problem, n_ahead: int) -> None:
         data, n_members = problem.data, len(problem.seeds)
-        if problem.stack.n_seeks > 1:
-            x, target, weight = data.rows(halves(problem).flatten(1) + (problem.table * data.X.shape[1])[:, None])
+        if problem.stack.n_seeks > 1 or problem.fold is not None:
+            x, target, weight = data.rows(own_rows(problem).flatten(1) + (problem.table * data.X.shape[1])[:, None])
         else:
             x, target, weight = data.tables(problem.table if len(data.X) > 1 else problem.table[:1])
         x = torch.cat((x, torch.ones_like(x[:, :1])), dim=1)
@@ -78,7 +104,8 @@ class _DrawnRows:
         self._data, self._n_outputs = data, problem.stack.seek.sizes[-1]
         self._keys = Keys(problem.seeds, Stream.BATCH)
         self._draws = Draws(torch.arange(size, dtype=torch.int32, device=device), n_ahead * n_members)
-        self._halves = halves(problem) if problem.stack.n_seeks > 1 else None
+        shared_out = problem.stack.n_seeks > 1 or problem.fold is not None
+        self._own_rows = own_rows(problem) if shared_out else None
         self._first_rows = (problem.table * n_rows)[:, None]
         first_cells = problem.table[:, None] * n_columns + torch.arange(n_columns, device=device)
         self._first_cells = (first_cells * n_rows)[:, :, None]
@@ -99,23 +126,27 @@ class _DrawnRows:
 
     def _drawn(self, keys: Tensor) -> Tensor:
         """Numbers of rows within their tables. Shape: ``keys (steps * members, 2)`` -> ``(steps * members, rows)``."""
-        if self._halves is None:
+        if self._own_rows is None:
             return self._draws.integers(keys, self._data.X.shape[1])
-        n_members, _, half = self._halves.shape
-        places = self._draws.integers(keys, half).view(-1, n_members, 2, self._x.shape[3] // 2)
-        return self._halves.expand(len(places), -1, -1, -1).gather(3, places)
+        n_members, n_seeks, n_rows = self._own_rows.shape
+        places = self._draws.integers(keys, n_rows).view(-1, n_members, n_seeks, self._x.shape[3] // n_seeks)
+        return self._own_rows.expand(len(places), -1, -1, -1).gather(3, places)
 
     def _picked(self, values: Tensor, rows: Tensor) -> Tensor:
         """Shape: ``values (tables, rows, ...)``, ``rows (steps, members, rows)`` -> ``(steps, members, rows, ...)``."""
         return values.flatten(0, 1).index_select(0, rows.view(-1)).view(*rows.shape, *values.shape[2:])
 
 
-def halves(problem: Problem) -> Tensor:
-    """The numbers of the rows that belong to each of a member's two Seeks, by its seed alone.
+def own_rows(problem: Problem) -> Tensor:
+    """Return the rows that belong to each of a member's Seeks, by its seed, without the fold that it leaves out.
 
-    Shape: ``(members, 2, rows // 2)``, int64.
+    Shape: ``(members, n_seeks, rows // n_seeks)``, int64.
     """
-    n_rows = problem.data.X.shape[1]
+    n_seeks = problem.stack.n_seeks
+    n_rows = problem.n_learned // n_seeks * n_seeks
     keys = Keys(problem.seeds, Stream.HALVES).at(torch.zeros(1, dtype=torch.int64, device=problem.seeds.device))[0]
-    order = words(keys, n_rows).argsort(dim=1, stable=True)
-    return torch.unflatten(order[:, : n_rows // 2 * 2], 1, (2, -1))
+    scores = words(keys, problem.data.X.shape[1]).long()
+    if problem.fold is not None and problem.data.fold is not None:
+        scores[problem.data.fold[problem.table] == problem.fold[:, None]] = 2**32  # behind all others
+    order = scores.argsort(dim=1, stable=True)
+    return torch.unflatten(order[:, :n_rows], 1, (n_seeks, -1))

@@ -50,6 +50,7 @@ class Stream(IntEnum):
     VALIDATION = 8
     KNOCKOFF = 9
     HALVES = 10
+    PRICE = 11
 
 
 def _mix64(x: Tensor) -> Tensor:

@@ -111,15 +111,13 @@ class _Source:
 
     def after(self, done: Tensor) -> list[Rows]:
         """The rows of each of the next steps. Shape: ``done (1,)``, int64."""
-        x, target, weight, keys, price = self._batches.after(done)
+        x, target, weight, keys, price, u = self._batches.after(done)
         flat = x[:, :, :-1].flatten(0, 1)
         x_hat = self._replacement.draw(keys.flatten(0, 1), flat, self._draws).view(self._shown.shape)
         torch.sub(x[:, :, :-1], x_hat, out=self._shown)
-        weights = [None] * len(x) if weight is None else weight.unbind()
-        parts = zip(
-            x.unbind(), x_hat.unbind(), self._shown.unbind(), target.unbind(), weights, price.unbind(), strict=True
-        )
-        return [Rows(*part) for part in parts]
+        weights, positions = ([None] * len(x) if part is None else part.unbind() for part in (weight, u))
+        whole = (part.unbind() for part in (x, x_hat, self._shown, target))
+        return [Rows(*part) for part in zip(*whole, weights, price.unbind(), positions, strict=True)]
 
 
 class Part(NamedTuple):
@@ -240,7 +238,10 @@ class _Job:
             # A cell's number is added to its key: so is the number of the first row.
             block_keys = torch.stack((keys[:, 0] + rows.start, keys[:, 1]), dim=1)
             x_hat = self._replacement.draw(block_keys, x[:, :-1], draws)
-            parts = Rows(x, x_hat, x[:, :-1] - x_hat, target, weight, price)
+            own_price, u = price, None
+            if window.u is not None:
+                own_price, u = self._block(window.price, rows), self._block(window.u, rows)
+            parts = Rows(x, x_hat, x[:, :-1] - x_hat, target, weight, own_price, u)
             loss, mask = objective.gradient(*self._layers, parts, add=number > 0)
             self._loss_sum += loss
             self._mask_sum += mask

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -14,15 +14,23 @@ from torch import Tensor
 from hideseek.engine.device import for_each_block, to_host
 from hideseek.engine.draws import Stream, integers, normal, step_keys
 from hideseek.engine.groups import Groups
-from hideseek.engine.hideseek import mix
+from hideseek.engine.hideseek import masks, mix
 from hideseek.engine.knockoffs import Knockoffs
+from hideseek.engine.path import entry_log_prices, position_of, positions_of
 from hideseek.engine.scaling import Scaler, row_blocks
 from hideseek.engine.stack import Stack
+from hideseek.engine.strata import stratified
 
-__all__ = ["POOL_ROWS", "Ensemble", "Kept", "draw_noise", "draw_pool"]
+__all__ = ["POOLS", "POOL_ROWS", "Ensemble", "Kept", "draw_noise", "draw_pool"]
 
 POOL_ROWS = 256
 """Replacement rows a fitted model carries: the most draws a prediction can average."""
+
+POOLS = ("values", "means")
+"""What a pool is made of: values of the training rows, or means of some of them."""
+
+_MEAN_OF = 16
+"""Values that are one mean."""
 
 _FULL_ROWS = 64
 """A row's bits must not depend on its neighbours: vector units treat the last few rows of a batch differently."""
@@ -32,17 +40,36 @@ _BLOCK_CELLS = {"cpu": 2**19, "cuda": 2**24}
 
 
 def draw_pool(seed: int, X: Tensor, groups: Groups | None = None) -> Tensor:
-    """Replacement rows for predictions, each feature drawn from its own columns. Shape: ``(rows, columns)`` -> as X."""
-    keys = step_keys(np.array([seed]), Stream.POOL, 0, 1)[0].to(X.device)
+    """Draw replacement rows for predictions, each feature from its own columns, every block of rows spread over them.
+
+    Shape: ``(rows, columns)`` -> ``(POOL_ROWS, columns)``.
+    """
+    keys = step_keys(np.array([seed]), Stream.POOL, 0, 3)
     n_features = X.shape[1] if groups is None else groups.n_features
-    picks = integers(keys, POOL_ROWS * n_features, len(X)).view(POOL_ROWS, n_features)
-    return X.gather(0, picks if groups is None else groups.to_columns(picks))
+    picks = integers(keys[0].to(X.device), POOL_ROWS * n_features, len(X)).view(POOL_ROWS, n_features)
+    pool = X.gather(0, picks if groups is None else groups.to_columns(picks))
+    return stratified(pool, keys[1:], groups)
+
+
+def neighbours_averaged(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Replace each value by the mean of 16 neighbours: those of its column, sorted, are averaged 16 by 16.
+
+    A column of two values, as those of categories are, stays as it is. Shape: ``(rows, columns)`` -> the same.
+    """
+    averaged = values.copy()
+    for j, column in enumerate(values.T):
+        if len(np.unique(column)) > 2:
+            places = np.argsort(column, kind="stable")
+            for start in range(0, len(column), _MEAN_OF):
+                some = places[start : start + _MEAN_OF]
+                averaged[some, j] = column[some].mean()
+    return averaged
 
 
 def draw_noise(seed: int, n_columns: int) -> Tensor:
     """What knockoffs make replacement rows of, standard normal. Shape: ``(POOL_ROWS, n_columns)``."""
-    keys = step_keys(np.array([seed]), Stream.POOL, 0, 1)[0]
-    return normal(keys, POOL_ROWS * n_columns).view(POOL_ROWS, n_columns)
+    keys = step_keys(np.array([seed]), Stream.POOL, 0, 3)
+    return stratified(normal(keys[0], POOL_ROWS * n_columns).view(POOL_ROWS, n_columns), keys[1:])
 
 
 @dataclass(frozen=True)
@@ -75,11 +102,14 @@ class Ensemble:
         stack: The trained members.
         visible: The features each member saw. Shape: ``(members, features)``, bool.
         pool: Values that stand in for hidden features, or the noise that ``knockoffs`` makes them of.
-            Shape: ``(POOL_ROWS, inputs)``.
+            Shape: ``(rows of the pool, inputs)``.
         scaler: What makes the inputs of the raw columns: one each, and their ramps.
         knockoffs: What draws replacement rows given the row; None: the pool's rows are replacement rows.
         kept: What the members know of a row; None: all of it. The other features are never shown, and scaler, pool and
             members count the known ones alone.
+        price: Where the members answer for a range of prices, the price of showing one feature at which they answer.
+        n_features: Features to select in each row, each row at a price of its own; None: as many as ``price`` selects.
+        threshold: The mask over which a feature is selected, where ``n_features`` is given.
     """
 
     stack: Stack
@@ -88,6 +118,9 @@ class Ensemble:
     scaler: Scaler
     knockoffs: Knockoffs | None = None
     kept: Kept | None = None
+    price: float | None = None
+    n_features: int | None = None
+    threshold: float = 0.5
 
     @classmethod
     def trained(
@@ -114,6 +147,26 @@ class Ensemble:
             pool = draw_noise(seed, X.shape[2])
         return cls(stack, visible, pool.to(visible.device), scaler, own, kept)
 
+    def members(self, index: NDArray[np.intp]) -> Self:
+        """Return the ensemble of some of the members."""
+        stack, where = self.stack, torch.from_numpy(index).to(self.visible.device)
+        price_range = None if stack.price_range is None else stack.price_range[where]
+        own = Stack.from_members(stack.hide, stack.seek, stack.by_member()[where], stack.groups, price_range)
+        return replace(self, stack=own, visible=self.visible[where])
+
+    def with_pool(self, kind: str, n_rows: int) -> Self:
+        """Return the same ensemble with a pool of that kind (one of ``POOLS``) and of at most so many rows.
+
+        Noise for ``knockoffs`` holds nothing of the training rows, and is cut alone.
+        """
+        pool, ramps = self.pool, self.scaler.ramps
+        if kind == "means" and self.knockoffs is None:
+            values = pool.double().cpu().numpy()
+            values = values if ramps is None else values[:, ramps.order < ramps.n_columns]
+            columns = torch.from_numpy(neighbours_averaged(values))
+            pool = (columns if ramps is None else ramps.behind(columns)).to(pool.device, pool.dtype)
+        return replace(self, pool=pool[:n_rows].clone())
+
     def masks(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """How much of each feature is shown: the mean over the members that saw it; 0 where none did.
 
@@ -129,13 +182,46 @@ class Ensemble:
         return self._mean_over_members(X, lambda mask: mask.gt_(threshold))
 
     def _mean_over_members(self, X: NDArray[np.floating], of_mask: Callable[[Tensor], Tensor]) -> NDArray[np.float32]:
+        return self.by_feature(X, lambda output: self.mean(of_mask(self._masks(output))))
+
+    def entry_prices(self, X: NDArray[np.floating], threshold: float) -> NDArray[np.float32]:
+        """Return the highest price at which each feature of each row is still selected.
+
+        0 for features that were screened away. Shape: ``X (rows, columns)``, raw -> ``(rows, features)``.
+        """
+        price_range = self.price_range
+        return self.by_feature(X, lambda output: entry_log_prices(output, price_range, self.mean, threshold).exp_())
+
+    @property
+    def price_range(self) -> Tensor:
+        """The logarithms of the lowest and the highest price of each member. Shape: ``(members, 2)``."""
+        if self.stack.price_range is None:
+            raise ValueError("the members of this ensemble answer for one price")
+        return self.stack.price_range
+
+    def _masks(self, output: Tensor) -> Tensor:
+        """Return the masks of the members, from Hide's output, at the price or for the number of features asked for."""
+        if self.n_features is None:
+            u = self._position()
+            return masks(output, None if u is None else u[:, None])
+        entered, _ = entry_log_prices(output, self.price_range, self.mean, self.threshold).sort(dim=0, descending=True)
+        k = min(self.n_features, len(entered))
+        price = (entered[k - 1] + entered[k]) / 2 if k < len(entered) else entered[-1] - 1.0
+        return masks(output, positions_of(price, self.price_range))
+
+    def by_feature(self, X: NDArray[np.floating], of_output: Callable[[Tensor], Tensor]) -> NDArray[np.float32]:
+        """Return a number for each row and feature, made of Hide's output; 0 for features that were screened away.
+
+        Shape: ``of_output``: ``(members, outputs, rows)`` -> ``(features, rows)``; ``X (rows, columns)``, raw ->
+        ``(rows, features)``.
+        """
         out = np.empty((len(X), self.visible.shape[1]), dtype=np.float32)
         hide_layers, _ = self.stack.layers()
 
         def job(rows: slice) -> None:
             with torch.inference_mode():
-                mask = torch.sigmoid_(self.stack.hide.forward(hide_layers, self._standardised(X[rows])))
-                to_host(self._mean(of_mask(mask)).t()[: rows.stop - rows.start], out[rows])
+                output = self.stack.hide.forward(hide_layers, self.standardised(X[rows]))
+                to_host(of_output(output).t()[: rows.stop - rows.start], out[rows])
 
         self._for_each_block(job, len(X))
         if self.kept is None:
@@ -144,43 +230,84 @@ class Ensemble:
         wide[:, self.kept.features] = out
         return wide
 
-    def _mean(self, values: Tensor) -> Tensor:
+    def _position(self) -> Tensor | None:
+        """Return the position of the price in each member's range. Shape: ``(members,)``."""
+        if self.stack.price_range is None or self.price is None:
+            return None
+        return position_of(self.price, self.stack.price_range)
+
+    def mean(self, values: Tensor) -> Tensor:
         """Over the members that saw the feature, in place. Shape: ``(members, features, rows) -> (features, rows)``."""
         share = self.visible.float() / self.visible.sum(dim=0).clamp(min=1)
         return values.mul_(share[:, :, None]).sum(dim=0)
 
     def outputs(
-        self, X: NDArray[np.floating], n_draws: int, *, softmax: bool, threshold: float | None = None
+        self,
+        X: NDArray[np.floating],
+        n_draws: int,
+        *,
+        softmax: bool,
+        threshold: float | None = None,
+        hidden: NDArray[np.intp] | None = None,
+        n_turns: int = 1,
     ) -> NDArray[np.float32]:
-        """What Seek makes of the mixed rows, averaged over all Seeks and over the first ``n_draws`` rows of the pool.
+        """Return what Seek makes of the mixed rows, averaged over all Seeks and over the first ``n_draws`` pool rows.
 
-        The same rows of the pool serve every row asked for, so an answer depends on its row alone. With a
-        ``threshold``, every member is shown the features whose mean mask is greater, whole, and nothing of the others:
-        what the selection is worth without the rest.
-        Shape: ``X (rows, columns)``, raw -> ``(rows, outputs)``.
+        The same rows of the pool serve every row asked for, so an answer depends on its row alone.
+
+        Args:
+            X: Raw rows. Shape: ``(rows, columns)``.
+            n_draws: How many rows of the pool.
+            softmax: Whether to average probabilities, not logits.
+            threshold: Every member is shown the features whose mean mask is greater, whole, and nothing of the others:
+                the prediction from the selected features. None: each member is shown what its own mask says.
+            hidden: For each row the number of one more feature to hide from every member; -1: none. Shape: ``(rows,)``.
+            n_turns: Every so-many-th Seek answers to the first draw, the next ones to the second, and so on: less
+                work for nearly the same mean. Needs a threshold, with which all Seeks see the same rows. 1: all answer.
+
+        Shape: ``(rows, columns)`` -> ``(rows, outputs)``.
         """
         out = np.empty((len(X), self.stack.seek.sizes[-1]), dtype=np.float32)
-        hide_layers, seek_layers = self.stack.layers()
+        (hide_layers, _), seek_layers = self.stack.layers(), self.stack.seek_at(self._position())
+        draws = self.pool[:n_draws]
+        turns = [[part[turn::n_turns] for part in seek_layers] for turn in range(n_turns)]
+        also_hidden = None if hidden is None else self._positions(hidden)
 
         def job(rows: slice) -> None:
             with torch.inference_mode():
-                x = self._standardised(X[rows])
-                mask = torch.sigmoid_(self.stack.hide.forward(hide_layers, x))
-                if threshold is not None:
-                    mask = (self._mean(mask) > threshold).float().expand(len(x), -1, -1)
-                mask = self.stack.by_column(mask)
-                total = torch.zeros((), device=x.device)
+                x = self.standardised(X[rows])
+                mask = self._shown(self._masks(self.stack.hide.forward(hide_layers, x)), threshold)
+                if also_hidden is not None:
+                    _hide(mask, also_hidden[rows])
+                x, mask = x[: len(mask)], self.stack.by_column(mask)
+                total, count = torch.zeros((), device=x.device), 0
                 given_x = None if self.knockoffs is None else self.knockoffs.given(x[:1])
-                for row in self.pool[:n_draws, None, :, None]:
+                for draw, row in enumerate(draws[:, None, :, None]):
                     x_hat = row if given_x is None else given_x(row)
-                    output = self.stack.seek_outputs(seek_layers, mix(mask, x, x_hat))
-                    total = total + (output.softmax(dim=1) if softmax else output).mean(dim=0)
-                to_host((total / n_draws).t()[: rows.stop - rows.start], out[rows])
+                    output = self.stack.seek_outputs(turns[draw % n_turns], mix(mask, x, x_hat))
+                    total = total + (output.softmax(dim=1) if softmax else output).sum(dim=0)
+                    count += len(output)
+                to_host((total / count).t()[: rows.stop - rows.start], out[rows])
 
         self._for_each_block(job, len(X))
         return out
 
-    def _standardised(self, X: NDArray[np.floating]) -> Tensor:
+    def _shown(self, mask: Tensor, threshold: float | None) -> Tensor:
+        """Return how much of each feature the Seeks are shown: the selected features whole, or each member's mask.
+
+        Shape: ``(members, features, rows)`` -> ``(1, features, rows)``, or as it came without a threshold.
+        """
+        return mask if threshold is None else (self.mean(mask) > threshold).float()[None]
+
+    def _positions(self, features: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return where these features are among those that the members know; -1: nowhere."""
+        if self.kept is None:
+            return features
+        place = np.full(self.kept.n_features + 1, -1)  # the last entry is that of -1
+        place[self.kept.features] = np.arange(len(self.kept.features))
+        return place[features]
+
+    def standardised(self, X: NDArray[np.floating]) -> Tensor:
         """The rows, and zeros up to a multiple of ``_FULL_ROWS``, so that no row meets the arithmetic of a remainder.
 
         Shape: ``X (rows, columns)``, raw -> ``(members, inputs, rows and more)``.
@@ -194,3 +321,9 @@ class Ensemble:
         device = self.pool.device
         widest = self.stack.n_seeks * max(*self.stack.hide.sizes, *self.stack.seek.sizes)
         for_each_block(job, row_blocks(n_rows, len(self.visible) * widest, _BLOCK_CELLS[device.type]), device)
+
+
+def _hide(mask: Tensor, features: NDArray[np.intp]) -> None:
+    """Set the mask of one feature of each row to 0, in place; -1: of none. Shape: ``(members, features, rows)``."""
+    rows = np.flatnonzero(features >= 0)
+    mask[:, torch.from_numpy(features[rows]).to(mask.device), torch.from_numpy(rows).to(mask.device)] = 0.0

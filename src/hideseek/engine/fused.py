@@ -51,6 +51,7 @@ def pays(problem: Problem) -> bool:
         and n_columns < _WIDEST
         and problem.stack.n_seeks == 1
         and problem.stack.groups is None
+        and problem.stack.price_range is None
         and len(hidden) == 2
         and max(*hidden, n_outputs) <= _WIDEST_HIDDEN
         and problem.data.target.dim() == 2

@@ -10,10 +10,11 @@ from torch import Tensor
 
 from hideseek.engine.networks import Layer, Pass
 from hideseek.engine.objective import PredictionLoss, row_mean, row_sum
+from hideseek.engine.path import ab_slopes, mask_at
 from hideseek.engine.seek import CrossFittedSeeks, Seek
 from hideseek.engine.stack import Batch, Stack
 
-__all__ = ["HideSeek", "Rows", "mix", "prediction_loss"]
+__all__ = ["HideSeek", "Rows", "masks", "mix", "prediction_loss"]
 
 
 def mix(mask: Tensor, x: Tensor, x_hat: Tensor) -> Tensor:
@@ -21,15 +22,25 @@ def mix(mask: Tensor, x: Tensor, x_hat: Tensor) -> Tensor:
     return torch.lerp(x_hat, x, mask)
 
 
+def masks(output: Tensor, u: Tensor | None) -> Tensor:
+    """Return the masks that Hide's output means, at a position u in the range of prices where there is one.
+
+    Shape: ``output (members, features or twice as many, rows)``, ``u (members, 1 or rows)`` ->
+    ``(members, features, rows)``.
+    """
+    return torch.sigmoid_(output) if u is None else mask_at(output, u)
+
+
 def prediction_loss(stack: Stack, row_loss: PredictionLoss, batch: Batch, x_hat: Tensor) -> Tensor:
-    """l(Seek(z), y) as a mean over rows, and over a member's Seeks where it has two.
+    """l(Seek(z), y) as a mean over rows, and over a member's Seeks where it has two; at the middle of a price range.
 
     Shape: ``x_hat (members, columns, rows)`` -> ``(members,)``.
     """
     x, target, weight = batch
-    hide, seek = stack.layers()
-    mask = torch.sigmoid_(stack.hide.forward(hide, x))
-    output = stack.seek_outputs(seek, mix(stack.by_column(mask), x, x_hat))
+    hide, _ = stack.layers()
+    u = None if stack.price_range is None else x.new_zeros(len(x))
+    mask = masks(stack.hide.forward(hide, x), None if u is None else u[:, None])
+    output = stack.seek_outputs(stack.seek_at(u), mix(stack.by_column(mask), x, x_hat))
     loss, _ = row_loss(output, target.repeat_interleave(stack.n_seeks, dim=0))
     loss = torch.unflatten(loss, 0, (-1, stack.n_seeks)).mean(dim=1)
     return row_mean(loss, weight).sum(dim=1)
@@ -45,7 +56,8 @@ class Rows(NamedTuple):
         target: Shape: ``(members, outputs, rows)``.
         weight: How much each row counts; None: all the same. Shape: ``(members, rows)``.
         price: Of showing one feature of one row at this step, over the rows of the whole batch, of which these may be
-            a part. Shape: ``(members, features, 1)``.
+            a part. Shape: ``(members, features, 1)``, or ``(members, features, rows)`` where each row has its own.
+        u: The position of each row's price in the range of prices; None: there is no range. Shape: ``(members, rows)``.
     """
 
     x: Tensor
@@ -54,6 +66,7 @@ class Rows(NamedTuple):
     target: Tensor
     weight: Tensor | None
     price: Tensor
+    u: Tensor | None = None
 
 
 class HideSeek:
@@ -72,8 +85,14 @@ class HideSeek:
         self._hide = Pass(stack.hide.sizes, like, n_members, n_rows)
         kind = Seek if stack.n_seeks == 1 else CrossFittedSeeks
         self._seek = kind(stack.seek.sizes, like, row_loss, n_members, n_rows, batch_size)
+        n_columns = stack.hide.sizes[0]
         self._groups = stack.groups
-        self._by_column = None if stack.groups is None else torch.empty_like(self._seek.z_slope)
+        self._z, self._z_slope = self._seek.z[:, :n_columns], self._seek.z_slope[:, :n_columns]
+        self._by_column = None if stack.groups is None else torch.empty_like(self._z_slope)
+        n_features = n_columns if stack.groups is None else stack.groups.n_features
+        self._mask_slope = self._hide.slope
+        if stack.price_range is not None:
+            self._mask_slope = like.new_empty(n_members, n_features, n_rows)
 
     def gradient(
         self, hide: Sequence[Layer], seek: Sequence[Layer], rows: Rows, *, add: bool = False
@@ -83,13 +102,19 @@ class HideSeek:
         Returns:
             The sums over rows of l and of m. Shape: ``(members, outputs)``, ``(members, features)``.
         """
-        x, x_hat, shown, target, weight, price = rows
-        mask = torch.sigmoid_(self._hide.forward(hide, x))
-        torch.addcmul(x_hat, self._to_columns(mask), shown, out=self._seek.z)
+        x, x_hat, shown, target, weight, price, u = rows
+        output = self._hide.forward(hide, x)
+        mask = masks(output, u)
+        torch.addcmul(x_hat, self._to_columns(mask), shown, out=self._z)
+        if u is not None:
+            self._seek.z[:, -1] = u
         loss_sum = self._seek.gradient(seek, target, weight, add=add)
-        mask_slope = self._mask_slope(shown)
+        mask_slope = self._by_mask(shown)
         mask_slope += price if weight is None else price * weight[:, None]
-        torch.ops.aten.sigmoid_backward.grad_input(mask_slope, mask, grad_input=mask_slope)
+        if u is None:
+            torch.ops.aten.sigmoid_backward.grad_input(mask_slope, mask, grad_input=mask_slope)
+        else:
+            ab_slopes(mask_slope, mask, output, u, out=self._hide.slope)
         self._hide.backward(hide, x, add=add)
         return loss_sum, row_sum(mask, weight)
 
@@ -97,8 +122,8 @@ class HideSeek:
         """The mask of each column. Shape: ``(members, features, rows)`` -> ``(members, columns, rows)``."""
         return mask if self._groups is None else self._groups.to_columns(mask, out=self._by_column)
 
-    def _mask_slope(self, shown: Tensor) -> Tensor:
-        """The slope of the prediction loss by the mask, from that by z, in the buffer where Hide expects it."""
+    def _by_mask(self, shown: Tensor) -> Tensor:
+        """Return the slope of the prediction loss by the mask, from that by z."""
         if self._groups is None:
-            return torch.mul(self._seek.z_slope, shown, out=self._hide.slope)
-        return self._groups.sums(self._seek.z_slope.mul_(shown), out=self._hide.slope)
+            return torch.mul(self._z_slope, shown, out=self._mask_slope)
+        return self._groups.sums(self._z_slope.mul_(shown), out=self._mask_slope)

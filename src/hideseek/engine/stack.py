@@ -16,6 +16,7 @@ from torch import Tensor
 from hideseek.engine.draws import Stream, step_keys, uniform
 from hideseek.engine.groups import Groups
 from hideseek.engine.networks import Mlp, split
+from hideseek.engine.path import HALF_WIDTH
 
 __all__ = ["Batch", "Data", "History", "Members", "Stack", "initial_stack"]
 
@@ -32,11 +33,14 @@ class Data:
         target: Class numbers ``(tables, rows)`` int64, class probabilities ``(tables, rows, classes)``, or values
             ``(tables, rows)`` float32.
         weight: Row weights with mean one, or None. Shape: ``(tables, rows)``.
+        fold: The fold of each row, for members that leave one out; None: there are none. All folds of all tables have
+            the same number of rows; -1 is a row of no fold. Shape: ``(tables, rows)``, int64.
     """
 
     X: Tensor
     target: Tensor
     weight: Tensor | None = None
+    fold: Tensor | None = None
 
     @cached_property
     def columns(self) -> Tensor:
@@ -45,13 +49,13 @@ class Data:
 
     def to(self, device: torch.device) -> Data:
         """The same tables on another device."""
-        weight = None if self.weight is None else self.weight.to(device)
-        return Data(self.X.to(device), self.target.to(device), weight)
+        weight, fold = (None if part is None else part.to(device) for part in (self.weight, self.fold))
+        return Data(self.X.to(device), self.target.to(device), weight, fold)
 
     def of(self, tables: NDArray[np.int64]) -> Data:
         """Some of the tables."""
-        weight = None if self.weight is None else self.weight[tables]
-        return Data(self.X[tables], self.target[tables], weight)
+        weight, fold = (None if part is None else part[tables] for part in (self.weight, self.fold))
+        return Data(self.X[tables], self.target[tables], weight, fold)
 
     def rows(self, index: Tensor) -> Batch:
         """Rows by their number, counted through all tables. Shape: ``index (members, rows)`` -> a batch."""
@@ -82,19 +86,38 @@ class Members:
         price: lambda_max / d, what it costs to show one feature of one row. Shape: ``(members,)``.
         visible: The features a member sees. Shape: ``(members, features)``, bool.
         table: Which of the tables is its own. Shape: ``(members,)``, int.
+        lowest_price: Where members answer for a range of prices, the lower end of it; ``price`` is the upper end.
+            None: they answer for one price. Shape: ``(members,)``.
+        fold: The fold that a member does not learn from; None: there are no folds. Shape: ``(members,)``, int.
     """
 
     seeds: NDArray[np.int64]
     price: NDArray[np.float64]
     visible: NDArray[np.bool_]
     table: NDArray[np.int64]
+    lowest_price: NDArray[np.float64] | None = None
+    fold: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.seeds)
 
     def part(self, members: slice) -> Members:
         """Some of the members."""
-        return Members(self.seeds[members], self.price[members], self.visible[members], self.table[members])
+        return Members(
+            self.seeds[members],
+            self.price[members],
+            self.visible[members],
+            self.table[members],
+            None if self.lowest_price is None else self.lowest_price[members],
+            None if self.fold is None else self.fold[members],
+        )
+
+    @property
+    def price_range(self) -> Tensor | None:
+        """The logarithms of the lowest and the highest price. Shape: ``(members, 2)``, float32."""
+        if self.lowest_price is None:
+            return None
+        return torch.from_numpy(np.log(np.stack((self.lowest_price, self.price), axis=1))).float()
 
 
 @dataclass(frozen=True)
@@ -107,6 +130,9 @@ class Stack:
     Shape: ``parameters (members * (hide.n_parameters + n_seeks * seek.n_parameters),)``.
 
     Hide has an output for each feature; ``groups`` says which columns a feature is, None that each is one of its own.
+
+    A stack with a ``price_range`` answers for every price in it (see ``engine.path``): Hide has two outputs for each
+    feature, and Seek one more input, the position of the price in the range. Shape: ``price_range (members, 2)``.
     """
 
     hide: Mlp
@@ -114,9 +140,17 @@ class Stack:
     parameters: Tensor
     n_seeks: int = 1
     groups: Groups | None = None
+    price_range: Tensor | None = None
 
     @classmethod
-    def from_members(cls, hide: Mlp, seek: Mlp, weights: Tensor, groups: Groups | None = None) -> Stack:
+    def from_members(
+        cls,
+        hide: Mlp,
+        seek: Mlp,
+        weights: Tensor,
+        groups: Groups | None = None,
+        price_range: Tensor | None = None,
+    ) -> Stack:
         """The stack of these members.
 
         Shape: ``weights (members, weights of Hide and of each Seek)``, those of a network ordered as in ``Mlp``.
@@ -125,7 +159,8 @@ class Stack:
         own, others = weights.split_with_sizes([hide.n_parameters, n_seeks * seek.n_parameters], dim=1)
         parts = split(own, hide.shapes) + split(others.reshape(-1, seek.n_parameters), seek.shapes)
         pairs = zip(parts[0::2], parts[1::2], strict=True)
-        return cls(hide, seek, torch.cat([torch.cat(pair, dim=2).flatten() for pair in pairs]), n_seeks, groups)
+        flat = torch.cat([torch.cat(pair, dim=2).flatten() for pair in pairs])
+        return cls(hide, seek, flat, n_seeks, groups, price_range)
 
     @property
     def n_members(self) -> int:
@@ -161,11 +196,25 @@ class Stack:
         networks = (torch.cat([part.flatten(1) for part in network], dim=1) for network in self.layers())
         return torch.cat([network.view(self.n_members, -1) for network in networks], dim=1)
 
-    def seek_outputs(self, seek: Sequence[Tensor], z: Tensor) -> Tensor:
-        """What each Seek makes of its member's rows.
+    def seek_at(self, u: Tensor | None) -> list[Tensor]:
+        """Return Seek's layers as ``Mlp.forward`` takes them, for rows without the input u: it is part of the bias.
 
-        Shape: ``z (members, columns, rows)`` -> ``(members * n_seeks, outputs, rows)``.
+        Shape: ``u (members,)``, the position of each member's price in its range; None: there is no range.
         """
+        _, seek = self.layers()
+        if u is None:
+            return seek
+        first, bias = seek[0], seek[1]
+        u = u.clamp(-HALF_WIDTH, HALF_WIDTH).repeat_interleave(self.n_seeks)
+        return [first[:, :, :-1], torch.addcmul(bias, first[:, :, -1:], u[:, None, None]), *seek[2:]]
+
+    def seek_outputs(self, seek: Sequence[Tensor], z: Tensor) -> Tensor:
+        """Return what each Seek makes of its member's rows, or of rows that all Seeks share.
+
+        Shape: ``z (members or 1, columns, rows)`` -> ``(Seeks, outputs, rows)``.
+        """
+        if len(z) == 1:
+            return self.seek.forward(seek, z.expand(len(seek[0]), -1, -1))
         return self.seek.forward(seek, z if self.n_seeks == 1 else z.repeat_interleave(self.n_seeks, dim=0))
 
 
@@ -195,10 +244,18 @@ def initial_stack(
     visible = torch.from_numpy(members.visible)
     if groups is not None:
         visible = groups.to_columns(visible.to(device)).cpu()
+    price_range = members.price_range
+    extra = visible.new_ones(len(members), 0 if price_range is None else 1)
     networks = zip((hide, *[seek] * n_seeks), step_keys(members.seeds, Stream.WEIGHTS, 0, 1 + n_seeks), strict=True)
-    starts = [network.init(uniform(keys, network.n_parameters), visible) for network, keys in networks]
+    starts = [
+        network.init(
+            uniform(keys, network.n_parameters), visible if network is hide else torch.hstack((visible, extra))
+        )
+        for network, keys in networks
+    ]
+    price_range = None if price_range is None else price_range.to(device)
     stack, trainable = (
-        Stack.from_members(hide, seek, torch.cat(parts, dim=1).float().to(device), groups)
+        Stack.from_members(hide, seek, torch.cat(parts, dim=1).float().to(device), groups, price_range)
         for parts in zip(*starts, strict=True)
     )
     return stack, None if members.visible.all() else trainable.parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -29,6 +30,7 @@ class Problem:
         table: The table of each member. Shape: ``(members,)``, int64.
         price: What it costs a member to show one feature of one row. Shape: ``(members,)``.
         visible: 1 where a member sees a feature. Shape: ``(members, features)``, float.
+        fold: The fold that each member leaves out; None: there are no folds. Shape: ``(members,)``, int64.
     """
 
     recipe: Recipe
@@ -40,6 +42,15 @@ class Problem:
     table: Tensor
     price: Tensor
     visible: Tensor
+    fold: Tensor | None = None
+
+    @cached_property
+    def n_learned(self) -> int:
+        """Rows that a member learns from: those of its table, without the fold that it leaves out."""
+        n_rows = self.data.X.shape[1]
+        if self.fold is None or self.data.fold is None:
+            return n_rows
+        return n_rows - int((self.data.fold[0] == 0).sum())
 
     @property
     def batch_size(self) -> int:
@@ -47,7 +58,7 @@ class Problem:
 
         Of an odd table one row is left out, another for each member; of an odd batch there is one row more.
         """
-        n_rows, n_seeks = self.data.X.shape[1], self.stack.n_seeks
+        n_rows, n_seeks = self.n_learned, self.stack.n_seeks
         if self.recipe.batch_size is None or self.full_batch:
             return n_rows - n_rows % n_seeks
         return self.recipe.batch_size + self.recipe.batch_size % n_seeks
@@ -55,7 +66,7 @@ class Problem:
     @property
     def full_batch(self) -> bool:
         """Whether a member sees all rows in every step."""
-        return self.recipe.batch_size is None or self.recipe.batch_size >= self.data.X.shape[1]
+        return self.recipe.batch_size is None or self.recipe.batch_size >= self.n_learned
 
 
 class Steps(ABC):

@@ -34,12 +34,16 @@ class Team:
         price: Of showing one feature of one row.
         table: Which of the tables they learn from.
         varies: The features there that are not constant. Shape: ``(features,)``, bool.
+        lowest_price: Where the members answer for a range of prices, its lower end; None: they answer for one price.
+        n_folds: Each member in turn leaves out one of so many folds of its table; None: none does.
     """
 
     seed: int
     price: float
     table: int
     varies: NDArray[np.bool_]
+    lowest_price: float | None = None
+    n_folds: int | None = None
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,7 @@ class TrainedTeam:
         visible: The features that each of those saw. Shape: ``(members, features)``, bool.
         groups: Which columns a feature is; None: one each.
         history: The course of all members of the team.
+        price_range: As of ``Stack``.
     """
 
     hide: Mlp
@@ -61,21 +66,12 @@ class TrainedTeam:
     visible: Tensor
     groups: Groups | None
     history: History
+    price_range: Tensor | None = None
 
     @property
     def stack(self) -> Stack:
         """The members that answer."""
-        return Stack.from_members(self.hide, self.seek, self.weights, self.groups)
-
-    def joined(self, others: Sequence[TrainedTeam]) -> TrainedTeam:
-        """This team and others as one, whose members answer together."""
-        teams = [self, *others]
-        return replace(
-            self,
-            weights=torch.cat([team.weights for team in teams]),
-            visible=torch.cat([team.visible for team in teams]),
-            history=_side_by_side([team.history for team in teams]),
-        )
+        return Stack.from_members(self.hide, self.seek, self.weights, self.groups, self.price_range)
 
 
 def train_teams(
@@ -113,7 +109,9 @@ def train_teams(
         own = slice(i * recipe.n_members, (i + 1) * recipe.n_members)
         kept = _kept(history, members, own, recipe.kept_fraction)
         visible = torch.from_numpy(members.visible[kept]).to(device)
-        trained.append(TrainedTeam(stack.hide, stack.seek, weights[kept], visible, groups, _part(history, own)))
+        price_range = None if stack.price_range is None else stack.price_range[torch.from_numpy(kept).to(device)]
+        course = _part(history, own)
+        trained.append(TrainedTeam(stack.hide, stack.seek, weights[kept], visible, groups, course, price_range))
     return trained
 
 
@@ -126,7 +124,21 @@ def _members(teams: Sequence[Team], recipe: Recipe) -> Members:
         np.repeat([team.price for team in teams], recipe.n_members),
         np.concatenate(visible),
         np.repeat([team.table for team in teams], recipe.n_members),
+        _for_each_member([team.lowest_price for team in teams], recipe.n_members),
+        _folds([team.n_folds for team in teams], recipe.n_members),
     )
+
+
+def _for_each_member(values: Sequence[float | None], n_members: int) -> NDArray[np.float64] | None:
+    """Return the value of each member's team; None where a team has none."""
+    given = [value for value in values if value is not None]
+    return np.repeat(np.array(given), n_members) if len(given) == len(values) else None
+
+
+def _folds(counts: Sequence[int | None], n_members: int) -> NDArray[np.int64] | None:
+    """Return the fold that each member leaves out: the members of a team take turns."""
+    given = [np.arange(n_members) % count for count in counts if count is not None]
+    return np.concatenate(given) if len(given) == len(counts) else None
 
 
 def _visible(seeds: NDArray[np.int64], varies: NDArray[np.bool_], recipe: Recipe) -> NDArray[np.bool_]:
@@ -155,14 +167,4 @@ def _part(history: History, own: slice) -> History:
         prediction_loss=history.prediction_loss[:, own],
         mask_sum=history.mask_sum[:, own],
         validation_loss=held_out,
-    )
-
-
-def _side_by_side(histories: Sequence[History]) -> History:
-    """The course of the members of several teams."""
-    return replace(
-        histories[0],
-        prediction_loss=np.hstack([history.prediction_loss for history in histories]),
-        mask_sum=np.hstack([history.mask_sum for history in histories]),
-        validation_loss=None,
     )

@@ -118,12 +118,15 @@ def _train(
     """As ``train``, where all members fit into memory."""
     data = data.to(device)
     n_columns = data.X.shape[2]
-    hide = Mlp((n_columns, *recipe.hidden_layers, n_columns if groups is None else groups.n_features))
-    seek = Mlp((n_columns, *recipe.hidden_layers, n_outputs))
+    n_features = n_columns if groups is None else groups.n_features
+    more = 0 if members.lowest_price is None else 1
+    hide = Mlp((n_columns, *recipe.hidden_layers, n_features * (1 + more)))
+    seek = Mlp((n_columns + more, *recipe.hidden_layers, n_outputs))
     stack, trainable = initial_stack(hide, seek, members, device, recipe.n_seeks, groups)
     seeds, table = torch.from_numpy(members.seeds).to(device), torch.from_numpy(members.table).to(device)
     price, visible = (torch.from_numpy(part).float().to(device) for part in (members.price, members.visible))
-    problem = Problem(recipe, data, loss, stack, trainable, seeds, table, price, visible)
+    fold = None if members.fold is None else torch.from_numpy(members.fold).to(device)
+    problem = Problem(recipe, data, loss, stack, trainable, seeds, table, price, visible, fold)
     held_out = None if validation is None else _held_out(validation.to(device), table, n_outputs)
 
     def validation_loss(step: int) -> Tensor | None:
@@ -158,7 +161,10 @@ def _joined(first: tuple[Stack, History], second: tuple[Stack, History]) -> tupl
         validation_loss=held_out,
     )
     weights = torch.cat((stack.by_member(), other_stack.by_member()))
-    return Stack.from_members(stack.hide, stack.seek, weights, stack.groups), history
+    price_range = None
+    if stack.price_range is not None and other_stack.price_range is not None:
+        price_range = torch.cat((stack.price_range, other_stack.price_range))
+    return Stack.from_members(stack.hide, stack.seek, weights, stack.groups, price_range), history
 
 
 def choose_steps(problem: Problem, replacement: Replacement | None, n_threads: int) -> Steps | ReplayedSteps:

@@ -3,49 +3,51 @@
 from __future__ import annotations
 
 import os
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from hideseek import persistence
 from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.recipe import PRICE_PER_FEATURE, Recipe
 from hideseek.engine.scaling import Scaler
-from hideseek.errors import HideSeekWarning, InputError, MaskWarning
+from hideseek.errors import InputError
+from hideseek.estimators._effects import effects_of
+from hideseek.estimators._file_checks import check_state
 from hideseek.estimators._fitting import Part, Prepared
 from hideseek.estimators._forgetting import fitted_or_forgotten
 from hideseek.estimators._many import Problem, check_one_stack, models_for
-from hideseek.estimators._parameters import RULES, RULES_WHEN_ANSWERING, resolve_penalty
-from hideseek.estimators._searching import Candidate, at_position, fit_models, position_on
+from hideseek.estimators._masks import check_columns, summarise_masks
+from hideseek.estimators._parameters import RULES, RULES_WHEN_ANSWERING, SHOWN, draw_seed
+from hideseek.estimators._pools import check_draws, limit_pools
+from hideseek.estimators._searching import at_price, fit_models, position_on
 from hideseek.estimators._state import parameters_from, restore_state, state_of
 from hideseek.explanation import Explanation
 from hideseek.frames import frame_library, row_labels
 from hideseek.search import PenaltyPath, Screening
 from hideseek.search.parts import Split, held_out_rows
-from hideseek.tabular import Table, TableEncoder, only_numbers
-from hideseek.validation import (
-    check_mixed_table,
-    check_parameters,
+from hideseek.tables import (
+    check_mixed_rows,
+    check_mixed_training_table,
     check_table,
-    check_target,
     check_training_table,
-    some,
+    dense,
+    names_of_fit,
+    rows_of_fit,
 )
+from hideseek.tabular import Table, TableEncoder, only_numbers
+from hideseek.targets import check_target, name_of_target
+from hideseek.validation import check_parameters, integer
 
 __all__ = ["BaseHideSeek"]
-
-_ROWS_LOOKED_AT = 2000
-_WORTH_A_WARNING = 0.9
-_SHOWN = 0.5
 
 
 class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -53,14 +55,19 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
 
     _loss: str
     _price_per_feature: float = PRICE_PER_FEATURE
+    _shown: str | None = None
+    """What predictions are made from unless the caller says; None: as the preset has it."""
     _ensemble: Ensemble
-    encoder_: TableEncoder | None
+    classes_: NDArray[Any]
+    encoder_: TableEncoder
+    target_name_: str | None
+    feature_importances_: NDArray[np.float64]
     recipe_: Recipe
     penalty_: float
+    pool_: str
     history_: dict[str, NDArray[Any]]
     path_: PenaltyPath
     screening_: Screening
-    _candidates: list[Candidate]
 
     def __init__(
         self,
@@ -84,9 +91,11 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         screening: bool | int | str | None = None,
         threshold: float = 0.5,
         prediction_draws: int = 16,
+        pool: str = "values",
+        pool_rows: int = 256,
         validation_fraction: float = 0.0,
         device: str = "auto",
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
         verbose: bool = False,
     ) -> None:
         self.preset = preset
@@ -108,6 +117,8 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         self.screening = screening
         self.threshold = threshold
         self.prediction_draws = prediction_draws
+        self.pool = pool
+        self.pool_rows = pool_rows
         self.validation_fraction = validation_fraction
         self.device = device
         self.random_state = random_state
@@ -127,13 +138,13 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             return None
         try:
             weight = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
-        except ValueError as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"sample_weight cannot be used: {error}") from error
         return np.asarray(weight)
 
     @abstractmethod
-    def _predicted(self, X: NDArray[np.floating]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """The prediction for each row, and its probability where there is one."""
+    def _units(self) -> tuple[float, float] | None:
+        """Return what output 0 and an output of 1 more stand for, or None where outputs are classes."""
 
     @abstractmethod
     def _target_state(self) -> dict[str, Any]:
@@ -149,9 +160,10 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         """Learn which features decide.
 
         Args:
-            X: The table, ``(rows, columns)``: an array, or a frame of pandas, polars or pyarrow. Text and categories,
-                booleans, dates, ordered levels and missing values may be among its columns.
-            y: One target per row.
+            X: The table, ``(rows, columns)``: an array, a sparse matrix of modest size, or a frame of pandas, polars or
+                pyarrow. Text and categories, booleans, dates, durations, ordered levels and missing values may be among
+                its columns.
+            y: One target per row. The name of a Series is used in sentences.
             sample_weight: How much each row counts; all the same if not given.
 
         Returns:
@@ -161,7 +173,8 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         with fitted_or_forgotten(self):
             problem = self._prepared(X, y, sample_weight)
             fit_models([self], [problem])
-            self._warn_of_odd_masks(problem.train.table)
+            limit_pools(self)
+            summarise_masks(self, problem.train.table)
         return self
 
     def fit_many(self, problems: Sequence[Problem]) -> list[Self]:
@@ -181,7 +194,8 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         check_one_stack(models, [problem.shape for problem in prepared])
         fit_models(models, prepared)
         for model, problem in zip(models, prepared, strict=True):
-            model._warn_of_odd_masks(problem.train.table)
+            limit_pools(model)
+            summarise_masks(model, problem.train.table)
         return models
 
     def at(
@@ -192,16 +206,15 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         score_within: float | None = None,
         penalty: float | None = None,
     ) -> Self:
-        """A sparser or a fuller answer from the path of a fit with ``penalty="auto"``, without fitting again.
+        """Return this model at another penalty: a sparser or a fuller answer, without fitting again.
 
-        Give one of the four. The model at the chosen penalty is the one that was fitted on all rows; at the others it
-        is the one that was judged.
+        Give one of the four.
 
         Args:
             n_features: The best prediction with at most this many features selected in a row, on average.
             loss_within: The sparsest that loses at most this share of what the best one explains.
             score_within: The sparsest whose AUROC, or R squared, is at most this far below the best one's.
-            penalty: The nearest penalty of the path.
+            penalty: Any penalty.
 
         Returns:
             A fitted estimator that shares ``path_`` with this one.
@@ -210,106 +223,83 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             >>> from hideseek import HideSeekClassifier
             >>> from hideseek.datasets import make_syn
             >>> data = make_syn("Syn3", n_samples=2000, random_state=0)
-            >>> model = HideSeekClassifier("fast", penalty="auto", random_state=0).fit(data.X, data.y)
+            >>> model = HideSeekClassifier("fast", random_state=0).fit(data.X, data.y)
             >>> sparse = model.at(n_features=3)
             >>> bool(sparse.path_.n_selected[sparse.path_.chosen] <= 3)
             True
         """
-        check_is_fitted(self)
-        if not hasattr(self, "path_"):
-            raise InputError('at needs a path of penalties, and this model has none; fit it with penalty="auto"')
+        self._check_path("at")
         wishes = {
             "n_features": n_features,
             "loss_within": loss_within,
             "score_within": score_within,
             "penalty": penalty,
         }
-        return cast(Self, at_position(self, position_on(self.path_, wishes)))
+        other = cast(Self, at_price(self, position_on(self.path_, wishes), penalty))
+        other.__dict__.pop("feature_importances_", None)  # the rows to average the masks of are not kept
+        return other
+
+    def _check_path(self, asked: str) -> None:
+        """Raise an InputError where the members answer for one penalty alone."""
+        check_is_fitted(self)
+        if self._ensemble.stack.price_range is None:
+            raise InputError(
+                f"{asked} needs a model that answers for a range of penalties, and this one answers for one; "
+                'fit it with any preset but "paper"'
+            )
 
     def _rules(self) -> dict[str, Any]:
         return dict(RULES)
 
     def _check_parameters(self) -> None:
         check_parameters(type(self).__name__, self.get_params(deep=False), self._rules())
+        check_draws(self.prediction_draws, self.pool_rows)
 
     def _prepared(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Prepared:
         """Check the data, learn names, encoding and target, and give what training takes."""
-        table, y = self._training_table(X, y)
+        self.target_name_ = name_of_target(y)
+        table, y = self._training_table(dense(X), y)
         weight = self._row_weight(y, sample_weight, table)
         if weight is not None:
             table, y, weight = table[weight > 0], y[weight > 0], weight[weight > 0]
             if len(table) < 2:
                 raise InputError("fewer than two rows have a positive weight; mend sample_weight or class_weight")
-        self.encoder_ = TableEncoder.fit(table, self.groups) if isinstance(table, Table) else None
-        matrix = self.encoder_.encode(table) if self.encoder_ is not None else table
+        if isinstance(table, Table):
+            self.encoder_ = TableEncoder.fit(table, self.groups)
+            matrix = self.encoder_.encode(table)
+        else:
+            self.encoder_, matrix = TableEncoder.fit_numbers(names_of_fit(self), table), table
         target, n_outputs = self._encode_target(y)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = draw_seed(self.random_state)
         part, held_out = Part(matrix, target, weight), None
         if self._holds_out_rows():
             kept, out = self._held_out(target, seed)
             part, held_out = part.rows(kept), part.rows(out)
-        scaler, widths = Scaler.fit(part.table), None
-        if self.encoder_ is not None:
-            scaler, widths = scaler.with_scale(self.encoder_.scales), self.encoder_.widths
+        scaler = Scaler.fit(part.table).with_scale(self.encoder_.scales)
+        widths = None if self.encoder_.is_plain else self.encoder_.widths
         problem = Prepared(part, held_out, scaler, n_outputs, seed, widths)
-        self._check_columns(problem)
+        check_columns(self, problem)
         return problem
 
     def _training_table(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """X as a matrix where it is one, else as a ``Table``; and y as a column."""
         if self.groups is None and only_numbers(X):
             return check_training_table(self, X, y)
-        table = Table(check_mixed_table(self, X, reset=True))
+        table = Table(check_mixed_training_table(self, X))
         return table, check_target(self, y, len(table))
 
     def _holds_out_rows(self) -> bool:
-        """Whether some rows are never learned from; those that judge penalties are, once one is chosen."""
-        return self.validation_fraction > 0 and resolve_penalty(self.get_params(deep=False)) != "auto"
+        """Whether some rows are never learned from."""
+        return self.validation_fraction > 0
 
     def _held_out(self, target: NDArray[Any], seed: int) -> Split:
         """Rows to train on, and rows only to look at."""
         return held_out_rows(target, self.validation_fraction, seed)
 
-    def _judging_fraction(self) -> float:
-        """The share of the rows that judge penalties; 0: as many as it takes."""
-        return self.validation_fraction
-
-    def _check_columns(self, problem: Prepared) -> None:
-        """Raise an InputError where nothing can be learned, and warn of what will not be."""
-        names = self._names()
-        scaler = problem.scaler
-        huge = problem.by_feature(~np.isfinite(scaler.scale) | ~np.isfinite(scaler.center))
-        if huge.any():
-            columns = some([names[j] for j in np.flatnonzero(huge)])
-            raise InputError(f"X has values too large to standardise in {columns}; rescale those columns")
-        if not problem.varies.any():
-            raise InputError(
-                "every column of X is constant, so there is nothing to select from; pass columns that vary"
-            )
-        said = set() if self.encoder_ is None else self.encoder_.ids
-        constant = [name for name, varies in zip(names, problem.varies, strict=True) if not varies and name not in said]
-        if constant:
-            warnings.warn(f"constant columns are never selected: {some(constant)}", HideSeekWarning, stacklevel=4)
-
-    def _warn_of_odd_masks(self, table: NDArray[np.floating]) -> None:
-        masks = self._ensemble.masks(table[:: max(1, len(table) // _ROWS_LOOKED_AT)])
-        n_shown = (masks > _SHOWN).sum(axis=1)
-        n_columns = int(self._ensemble.visible.any(dim=0).sum())
-        if (n_shown == 0).mean() >= _WORTH_A_WARNING:
-            problem = "collapsed: no feature is shown in nearly every row"
-            advice = f"try penalty={self.penalty_ / 10:.2g} or a longer fit, or ask whether X can predict y at all"
-        elif self._ensemble.kept is None and n_columns > 1 and (n_shown == n_columns).mean() >= _WORTH_A_WARNING:
-            problem = "saturated: every feature is shown in nearly every row"
-            advice = f"try penalty={max(3 * self.penalty_, PRICE_PER_FEATURE * n_columns):.2g}"
-            if not self.recipe_.cross_fit:
-                advice += ", or cross_fit=True"
-        else:
-            return
-        warnings.warn(f"the masks {problem}; penalty is {self.penalty_:.3g}: {advice}", MaskWarning, stacklevel=3)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
@@ -321,10 +311,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
 
     def _names(self) -> list[str]:
         """The features, as the answer names them."""
-        if self.encoder_ is not None:
-            return self.encoder_.feature_names
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{j + 1}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+        return self.encoder_.feature_names
 
     def _table(self, X: Any) -> NDArray[np.floating]:
         """The matrix of X."""
@@ -334,40 +321,105 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         """The matrix of X, and its cells as they came where they differ from it."""
         check_is_fitted(self)
         check_parameters(type(self).__name__, self.get_params(deep=False), RULES_WHEN_ANSWERING)
-        if self.encoder_ is None and only_numbers(X):
-            return check_table(self, X), None
-        table = Table(check_mixed_table(self, X, reset=False))
-        return self._encoder().encode(table), table
+        check_draws(self.prediction_draws, len(self._ensemble.pool))
+        rows = rows_of_fit(self, X)
+        if self.encoder_.is_plain and only_numbers(rows.table):
+            return check_table(self, rows), None
+        table = Table(check_mixed_rows(self, rows))
+        return self.encoder_.encode(table), table
 
-    def _encoder(self) -> TableEncoder:
-        """The one of the fit; after a fit on numbers alone, one that knows what stands for a missing number."""
-        return self.encoder_ or TableEncoder.of_numbers(self._names(), self._ensemble.scaler.center)
-
-    def explain(self, X: Any) -> Explanation:
+    def explain(
+        self, X: Any, *, n_features: int | None = None, penalty: float | None = None, shown: str | None = None
+    ) -> Explanation:
         """For each row of X, how much of each feature is shown, and which features are selected.
 
         Args:
-            X: Rows with the columns of the fit.
+            X: Rows with the columns of the fit. Those of a frame are found by name, in any order. A dict or a pandas
+                Series is a single row.
+            n_features: Select exactly this many features in every row: those that enter at the highest prices.
+            penalty: Answer at this penalty in place of ``penalty_``; give one of the two.
+            shown: What the explanation's prediction and effects are made from, as of :meth:`predict`.
 
         Returns:
             An ``Explanation`` whose importance is the mask, and whose selection is mask > ``threshold``. A category is
             one feature, and so are the columns of each of the ``groups``.
         """
         matrix, table = self._read(X)
-        masks = self._ensemble.masks(matrix)
-        fitted = copy(self)  # of this fit, even if the estimator is fitted anew
+        fitted = self._asked_for(n_features, penalty)  # of this fit, even if the estimator is fitted anew
+        fitted._shown = self._resolve_shown(shown)
+        masks = fitted._ensemble.masks(matrix)
         return Explanation(
             masks,
             masks > self.threshold,
             feature_names=self._names(),
-            data=matrix if table is None else self._encoder().feature_values(table),
+            data=matrix if table is None else self.encoder_.feature_values(table),
             inputs=matrix,
             row_labels=row_labels(X),
             predictor=fitted._predicted,
+            effects=partial(effects_of, fitted),
             model=fitted,
-            agreement=partial(self._ensemble.agreement, threshold=self.threshold),
+            agreement=partial(fitted._ensemble.agreement, threshold=self.threshold),
+            entry=self._entry_prices if self._ensemble.stack.price_range is not None else None,
             frame_library=frame_library(X),
+            target_name=self.target_name_,
         )
+
+    def _asked_for(self, n_features: int | None, penalty: float | None) -> Self:
+        """Return a copy of this model that selects so many features in every row, or answers at this penalty."""
+        if n_features is None and penalty is None:
+            return copy(self)
+        self._check_path("explain with n_features or penalty")
+        if penalty is not None:
+            if n_features is not None:
+                raise InputError("explain takes n_features or penalty, not both; leave one out")
+            return self.at(penalty=penalty)
+        n_known = len(self._names())
+        check_parameters(type(self).__name__, {"n_features": n_features}, {"n_features": integer(1, n_known)})
+        other = copy(self)
+        other._ensemble = replace(self._ensemble, n_features=n_features, threshold=self.threshold)
+        return other
+
+    def _entry_prices(self, table: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Return the highest price at which each feature is selected. Shape: ``(rows, columns)`` -> features."""
+        return self._ensemble.entry_prices(table, self.threshold)
+
+    def predict(self, X: Any, *, shown: str | None = None) -> NDArray[Any]:
+        """Return the most probable class, or the value, of each row.
+
+        Args:
+            X: Rows with the columns of the fit.
+            shown: What the prediction is made from. "selected": the selected features alone; every member of the
+                ensemble sees them as they are, and everything else drawn anew from the training rows. "mask": each
+                member sees its own mask's share of each feature, also of features that the ensemble does not select.
+                None: "selected", except with the preset "paper", where it is "mask", as published.
+
+        Shape: ``(rows,)``.
+        """
+        return self._predicted(self._table(X), shown)[0]
+
+    def _resolve_shown(self, shown: str | None) -> str:
+        check_parameters(type(self).__name__, {"shown": shown}, {"shown": SHOWN})
+        return shown or self._shown or ("mask" if self.preset == "paper" else "selected")
+
+    def _shown_threshold(self, shown: str | None = None) -> float | None:
+        """Return the mask over which ``Ensemble.outputs`` shows a feature whole; None: the masks themselves."""
+        return self.threshold if self._resolve_shown(shown) == "selected" else None
+
+    def _answers(self, table: NDArray[np.floating], shown: str | None = None) -> NDArray[Any]:
+        """Return the probabilities of the classes, ``(rows, classes)``, or the values, ``(rows,)``."""
+        units = self._units()
+        threshold = self._shown_threshold(shown)
+        output = self._ensemble.outputs(table, self.prediction_draws, softmax=units is None, threshold=threshold)
+        return output if units is None else output[:, 0].astype(np.float64) * units[1] + units[0]
+
+    def _predicted(
+        self, table: NDArray[np.floating], shown: str | None = None
+    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Return the prediction for each row, and its probability where there is one."""
+        answers = self._answers(table, shown)
+        if answers.ndim == 1:
+            return answers, None
+        return self.classes_[answers.argmax(axis=1)], answers.max(axis=1, initial=0.0)
 
     def select(self, X: Any) -> NDArray[np.bool_]:
         """The selected features of each row. Shape: ``(rows, features)``, bool."""
@@ -383,14 +435,16 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         selected = self._ensemble.masks(matrix) > self.threshold
         if table is None:
             return np.where(selected, matrix, np.nan).astype(matrix.dtype, copy=False)
-        values = self._encoder().column_values(table)
-        values[~self._encoder().to_columns(selected)] = None if values.dtype == object else np.nan
+        values = self.encoder_.column_values(table)
+        values[~self.encoder_.to_columns(selected)] = None if values.dtype == object else np.nan
         return values
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one ``.safetensors`` file, atomically; ``hideseek.load`` reads it."""
         check_is_fitted(self)
         persistence.save(path, self, *state_of(self))
+
+    _check_state = classmethod(check_state)
 
     @classmethod
     def _restore(cls, arrays: persistence.Arrays, description: persistence.Description) -> Self:

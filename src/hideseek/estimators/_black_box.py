@@ -20,9 +20,10 @@ from hideseek.estimators._base import BaseHideSeek
 from hideseek.estimators._fitting import Prepared
 from hideseek.estimators._forgetting import fitted_or_forgotten
 from hideseek.estimators._many import Problem
-from hideseek.frames import take_rows
+from hideseek.frames import n_rows, take_rows
 from hideseek.metrics import Fidelity, answer_fidelity, compare_fidelity
 from hideseek.metrics._answers import TASK
+from hideseek.tables import dense, rows_of_fit
 from hideseek.validation import Rule
 
 __all__ = ["BlackBoxExplainer"]
@@ -83,6 +84,9 @@ class BlackBoxExplainer(BaseHideSeek):
         screening: Whether hopeless columns of a wide table are dropped first, as of ``HideSeekClassifier``.
         threshold: A feature is selected where its mask is greater.
         prediction_draws: Draws of the hidden features over which a prediction is averaged; 1 to 256.
+        pool: What stands in for hidden features in predictions, and is saved with the model: "values" of training rows,
+            drawn for each feature on its own, or "means" of 16 neighbouring ones. Masks do not depend on it.
+        pool_rows: How many of them are kept for each feature, from ``prediction_draws`` to 256.
         validation_fraction: Share of the rows held out, on which ``fidelity_`` is measured. 0: it is not, and the model
             is asked once about each row and never again.
         device: "auto" is the GPU where there is one.
@@ -100,6 +104,7 @@ class BlackBoxExplainer(BaseHideSeek):
         feature_names_in_: Their names, where X was a frame with names.
         recipe_: Every training choice, the preset's and yours.
         penalty_: The penalty at the end of training.
+        pool_: What the kept replacement rows are made of: "values", "means", or "noise", of which knockoffs are made.
         history_: The course of training, as of ``HideSeekClassifier``.
 
     Example:
@@ -142,9 +147,11 @@ class BlackBoxExplainer(BaseHideSeek):
         screening: bool | int | str | None = None,
         threshold: float = 0.5,
         prediction_draws: int = 16,
+        pool: str = "values",
+        pool_rows: int = 256,
         validation_fraction: float = 0.1,
         device: str = "auto",
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
         verbose: bool = False,
     ) -> None:
         super().__init__(
@@ -167,6 +174,8 @@ class BlackBoxExplainer(BaseHideSeek):
             screening=screening,
             threshold=threshold,
             prediction_draws=prediction_draws,
+            pool=pool,
+            pool_rows=pool_rows,
             validation_fraction=validation_fraction,
             device=device,
             random_state=random_state,
@@ -213,7 +222,8 @@ class BlackBoxExplainer(BaseHideSeek):
 
     def _prepared(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Prepared:
         # Row numbers go the way of labels: through every check and choice of rows, to where the model is asked.
-        rows = np.arange(len(X) if hasattr(X, "__len__") else 0)
+        X = X if hasattr(X, "detach") else dense(X)  # a tensor stays one for the model
+        rows = np.arange(n_rows(X))
         self._rows_ = _Rows(X, rows, rows[:0])
         self.n_calls_ = self.n_rows_asked_ = 0
         return super()._prepared(X, rows, sample_weight)
@@ -222,7 +232,7 @@ class BlackBoxExplainer(BaseHideSeek):
         table = self._rows_.table
         self._rows_ = _Rows(table, y, y[:0])
         box = BlackBox(self.model, self.task)
-        answers = box(table if len(y) == len(table) else take_rows(table, y))
+        answers = box(table if len(y) == n_rows(table) else take_rows(table, y))
         self._count(box)
         if (answers == answers[0]).all():
             raise InputError(
@@ -249,9 +259,6 @@ class BlackBoxExplainer(BaseHideSeek):
 
     def _holds_out_rows(self) -> bool:
         return self.validation_fraction > 0  # for fidelity, which no other rows may tell
-
-    def _judging_fraction(self) -> float:
-        return 0.0
 
     def _judge(self) -> None:
         """Measure fidelity on the rows held out, and let go of the table."""
@@ -288,11 +295,12 @@ class BlackBoxExplainer(BaseHideSeek):
             random_state: Same number, same draws.
 
         Returns:
-            By name: "seek", the imitation's own answers beside the model's; "selected", the model's answers with the
-            rest drawn anew; "random", the same for as many random features in each row; and the ``importances``, the
-            same for as many features of theirs.
+            By name: "seek", the imitation's own answers, those of ``predict``, beside the model's; "selected", the
+            model's answers with the rest drawn anew; "random", the same for as many random features in each row; and
+            the ``importances``, the same for as many features of theirs.
         """
         table = self._table(X)
+        X = X if hasattr(X, "detach") else rows_of_fit(self, X).table
         if self.model is None:
             raise InputError(
                 "fidelity needs the model that was explained, which a file does not hold; "
@@ -313,27 +321,16 @@ class BlackBoxExplainer(BaseHideSeek):
         self._count(box)
         return {"seek": seek, **compared}
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """What the imitation makes of each row: the most probable class, or the value. Shape: ``(rows,)``."""
-        label, _ = self._predicted(self._table(X))
-        return label
-
     @available_if(lambda self: getattr(self, "task_", self.task) != "regression")  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.floating]:
-        """The imitation's probability of each class. Shape: ``(rows, classes)``."""
-        return self._answers(self._table(X))
+    def predict_proba(self, X: Any, *, shown: str | None = None) -> NDArray[np.floating]:
+        """Return the imitation's probability of each class; ``shown`` as of :meth:`predict`.
 
-    def _answers(self, table: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Probabilities, ``(rows, classes)``, or values, ``(rows,)``."""
-        classification = self.task_ == "classification"
-        output = self._ensemble.outputs(table, self.prediction_draws, softmax=classification)
-        return output if classification else output[:, 0].astype(np.float64) * self._scale + self._center
+        Shape: ``(rows, classes)``.
+        """
+        return self._answers(self._table(X), shown)
 
-    def _predicted(self, X: NDArray[np.floating]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        answers = self._answers(X)
-        if self.task_ == "regression":
-            return answers, None
-        return self.classes_[answers.argmax(axis=1)], answers.max(axis=1, initial=0.0)
+    def _units(self) -> tuple[float, float] | None:
+        return None if self.task_ == "classification" else (self._center, self._scale)
 
     # -- on disk --------------------------------------------------------------------------------------------------
 

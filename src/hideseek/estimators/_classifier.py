@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,8 @@ from sklearn.utils.class_weight import compute_sample_weight
 from hideseek import persistence
 from hideseek.errors import InputError
 from hideseek.estimators._base import BaseHideSeek
-from hideseek.validation import Rule, check_classes, choice
+from hideseek.targets import check_classes
+from hideseek.validation import Rule, choice, is_finite_number
 
 __all__ = ["HideSeekClassifier"]
 
@@ -63,6 +62,9 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
             change. None: "auto" in all presets but "paper".
         threshold: A feature is selected where its mask is greater.
         prediction_draws: Draws of the hidden features over which a prediction is averaged; 1 to 256.
+        pool: What stands in for hidden features in predictions, and is saved with the model: "values" of training rows,
+            drawn for each feature on its own, or "means" of 16 neighbouring ones. Masks do not depend on it.
+        pool_rows: How many of them are kept for each feature, from ``prediction_draws`` to 256.
         validation_fraction: Share of the rows held out, whose loss ``history_`` then records. With ``penalty="auto"``
             the share that judges the path; 0: a fifth, at most 5,000 rows, or folds under 1,000 rows.
         device: "auto" is the GPU where there is one.
@@ -77,6 +79,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         encoder_: How the columns became numbers, or None where X was numbers alone.
         recipe_: Every training choice, the preset's and yours.
         penalty_: The penalty at the end of training.
+        pool_: What the kept replacement rows are made of: "values", "means", or "noise", of which knockoffs are made.
         path_: With ``penalty="auto"``, what each penalty costs and selects, a ``PenaltyPath``.
         screening_: Where columns were screened, what speaks for each and which were kept, a ``Screening``.
         history_: Up to a hundred records: "step", "penalty"; and by member "loss", "prediction_loss", "mean_mask" and,
@@ -115,9 +118,11 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         screening: bool | int | str | None = None,
         threshold: float = 0.5,
         prediction_draws: int = 16,
+        pool: str = "values",
+        pool_rows: int = 256,
         validation_fraction: float = 0.0,
         device: str = "auto",
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
         verbose: bool = False,
         class_weight: Mapping[Any, float] | str | None = None,
     ) -> None:
@@ -141,6 +146,8 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
             screening=screening,
             threshold=threshold,
             prediction_draws=prediction_draws,
+            pool=pool,
+            pool_rows=pool_rows,
             validation_fraction=validation_fraction,
             device=device,
             random_state=random_state,
@@ -148,21 +155,22 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         )
         self.class_weight = class_weight
 
-    def predict_proba(self, X: Any) -> NDArray[np.float32]:
-        """The probability of each class, averaged over members and draws. Shape: ``(rows, classes)``."""
-        return self._probabilities(self._table(X))
+    def predict_proba(self, X: Any, *, shown: str | None = None) -> NDArray[np.float32]:
+        """Return the probability of each class, averaged over members and draws.
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row. Shape: ``(rows,)``."""
-        label, _ = self._predicted(self._table(X))
-        return label
+        Args:
+            X: Rows with the columns of the fit.
+            shown: "selected" or "mask": what the prediction is made from, as of :meth:`predict`.
+
+        Shape: ``(rows, classes)``.
+        """
+        return self._answers(self._table(X), shown)
 
     def _probabilities(self, table: NDArray[np.floating]) -> NDArray[np.float32]:
-        return self._ensemble.outputs(table, self.prediction_draws, softmax=True)
+        return self._answers(table)
 
-    def _predicted(self, table: NDArray[np.floating]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        probability = self._probabilities(table)
-        return self.classes_[probability.argmax(axis=1)], probability.max(axis=1, initial=0.0)
+    def _units(self) -> None:
+        return None
 
     def _rules(self) -> dict[str, Rule]:
         mapping = Rule("a dict from label to a finite weight of at least 0", _is_class_weight)
@@ -196,4 +204,4 @@ def _is_class_weight(value: Any) -> bool:
 
 
 def _is_weight(value: Any) -> bool:
-    return isinstance(value, Real) and isfinite(value) and float(value) >= 0
+    return is_finite_number(value) and float(value) >= 0

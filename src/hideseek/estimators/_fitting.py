@@ -13,15 +13,16 @@ from hideseek.engine.device import resolve_device
 from hideseek.engine.draws import columns_given
 from hideseek.engine.ensemble import Ensemble, Kept
 from hideseek.engine.groups import Groups
-from hideseek.engine.recipe import Recipe
+from hideseek.engine.recipe import LOWEST_PRICE, PRICE_PER_FEATURE, Recipe
 from hideseek.engine.replacement import KNOCKOFFS, fit_knockoffs
 from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import History
 from hideseek.engine.teams import Team, train_teams
 from hideseek.errors import InputError
-from hideseek.estimators._parameters import resolve_recipe
+from hideseek.estimators._parameters import given_penalty
 from hideseek.progress import training_progress
-from hideseek.search.parts import Part, as_tables
+from hideseek.search.choice import choose_price
+from hideseek.search.parts import N_FOLDS, Part, as_tables, folds_of
 from hideseek.validation import some
 
 if TYPE_CHECKING:
@@ -103,32 +104,30 @@ class Prepared:
         return columns_given(self.n_features if self.kept is None else self.kept.n_features, column_fraction)
 
 
-def fit_stack(models: Sequence[BaseHideSeek], problems: Sequence[Prepared], penalties: Sequence[float | None]) -> None:
-    """Train the members of every model on its own problem, all at once, and hand them out.
-
-    A penalty of None is the paper's price for each feature.
-    """
+def fit_stack(models: Sequence[BaseHideSeek], problems: Sequence[Prepared], recipe: Recipe) -> None:
+    """Train the members of every model on its own problem, all at once, and hand them out."""
     first, seeds = models[0], [problem.seed for problem in problems]
-    n_rows, _, n_outputs, widths = problems[0].shape
+    _, _, n_outputs, widths = problems[0].shape
     device = resolve_device(first.device)
-    recipe = resolve_recipe(first.get_params(deep=False), n_rows)
     if Groups.from_widths(widths) is not None and recipe.replacement in KNOCKOFFS:
         _refuse_knockoffs(first, recipe, problems[0])
     n_given = problems[0].n_given(recipe.column_fraction)
-    for model, penalty in zip(models, penalties, strict=True):
-        model.penalty_ = float(model._price_per_feature * n_given if penalty is None else penalty)
-    data = as_tables([problem.train.standardised(problem.scaler) for problem in problems])
+    folds = [folds_of(problem.train.target, problem.seed) if recipe.highest_prices else None for problem in problems]
+    data = as_tables(
+        [problem.train.standardised(problem.scaler, fold) for problem, fold in zip(problems, folds, strict=True)]
+    )
     held_out = [problem.held_out.standardised(problem.scaler) for problem in problems if problem.held_out is not None]
     knockoffs = fit_knockoffs(recipe.replacement, data.X.transpose(1, 2).to(device), seeds)
-    mean_penalty = float(np.mean([model.penalty_ for model in models]))
-    with training_progress(first.verbose, recipe.steps, mean_penalty) as on_progress:
-        teams = train_teams(
+    teams = [
+        team
+        for i, (model, problem) in enumerate(zip(models, problems, strict=True))
+        for team in _teams(model, problem, i, recipe, n_given, data.fold is not None)
+    ]
+    with training_progress(first.verbose, recipe.steps, max(team.price for team in teams) * n_given) as on_progress:
+        trained = train_teams(
             recipe,
             data,
-            [
-                Team(problem.seed, model.penalty_ / n_given, i, problem.varies)
-                for i, (model, problem) in enumerate(zip(models, problems, strict=True))
-            ],
+            teams,
             loss=first._loss,
             n_outputs=n_outputs,
             device=device,
@@ -137,20 +136,71 @@ def fit_stack(models: Sequence[BaseHideSeek], problems: Sequence[Prepared], pena
             groups=Groups.from_widths(widths, device),
             on_progress=on_progress,
         )
-    for i, (model, problem, team) in enumerate(zip(models, problems, teams, strict=True)):
-        model._ensemble = Ensemble.trained(
-            team.stack,
-            team.visible,
-            data.X,
-            i,
-            seed=problem.seed,
-            scaler=problem.scaler,
-            widths=widths,
-            knockoffs=knockoffs,
-            kept=problem.kept,
+    n_ranges = max(1, len(recipe.highest_prices))
+    for i, (model, problem, fold) in enumerate(zip(models, problems, folds, strict=True)):
+        own = trained[i * n_ranges : (i + 1) * n_ranges]
+        candidates = [
+            Ensemble.trained(
+                team.stack,
+                team.visible,
+                data.X,
+                i,
+                seed=problem.seed,
+                scaler=problem.scaler,
+                widths=widths,
+                knockoffs=knockoffs,
+            )
+            for team in own
+        ]
+        _finish(model, problem, recipe, candidates, [team.history for team in own], fold, n_given)
+
+
+def _teams(
+    model: BaseHideSeek, problem: Prepared, table: int, recipe: Recipe, n_given: int, has_folds: bool
+) -> list[Team]:
+    """Return the teams of one model: one for each range of prices, or one at its penalty."""
+    if not recipe.highest_prices:
+        return [Team(problem.seed, _fixed_penalty(model, n_given) / n_given, table, problem.varies)]
+    unit = model._price_per_feature / PRICE_PER_FEATURE
+    n_folds = N_FOLDS if has_folds else None
+    return [
+        Team(problem.seed, highest * unit, table, problem.varies, LOWEST_PRICE * unit, n_folds)
+        for highest in recipe.highest_prices
+    ]
+
+
+def _fixed_penalty(model: BaseHideSeek, n_given: int) -> float:
+    """Return the penalty that was given, or the one at the paper's price per feature."""
+    given = given_penalty(model.get_params(deep=False))
+    return float(model._price_per_feature * n_given) if given is None else given
+
+
+def _finish(
+    model: BaseHideSeek,
+    problem: Prepared,
+    recipe: Recipe,
+    candidates: list[Ensemble],
+    histories: list[History],
+    fold: NDArray[np.int64] | None,
+    n_given: int,
+) -> None:
+    """Choose the ensemble that answers, and set what was learned."""
+    best, ensemble = 0, candidates[0]
+    if recipe.highest_prices:
+        given = given_penalty(model.get_params(deep=False))
+        best, ensemble, model.path_ = choose_price(
+            candidates,
+            problem.train,
+            fold,
+            loss=model._loss,
+            threshold=model.threshold,
+            n_given=n_given,
+            price=None if given is None else given / n_given,
         )
-        model.recipe_ = recipe
-        model.history_ = history_of(team.history, model.penalty_, n_given)
+    model.penalty_ = _fixed_penalty(model, n_given) if ensemble.price is None else ensemble.price * n_given
+    model._ensemble = replace(ensemble, kept=problem.kept)
+    model.recipe_ = recipe
+    model.history_ = history_of(histories[best], model.penalty_, n_given)
 
 
 def _refuse_knockoffs(model: BaseHideSeek, recipe: Recipe, problem: Prepared) -> None:

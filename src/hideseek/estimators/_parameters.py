@@ -10,24 +10,24 @@ from typing import Any
 
 import numpy as np
 import torch
+from sklearn.utils import check_random_state
 
-from hideseek.engine.ensemble import POOL_ROWS
+from hideseek.engine.ensemble import POOL_ROWS, POOLS
 from hideseek.engine.recipe import PRESETS, Recipe
 from hideseek.engine.replacement import KNOCKOFFS, REPLACEMENTS
 from hideseek.errors import InputError
 from hideseek.tabular import is_grouping
 from hideseek.validation import Rule, choice, integer, number
 
-__all__ = ["RULES", "RULES_WHEN_ANSWERING", "resolve_penalty", "resolve_recipe", "resolve_screening"]
-
-_SEARCHED = ("best",)
-"""Presets that choose the penalty themselves where none is given."""
-
-_SCREENED = ("fast", "balanced", "best")
-"""Presets that screen the columns of a wide table."""
-
-_CROSS_FITTED, _SHORT = ("fast", "balanced"), 6000
-"""Presets that cross-fit a table of fewer rows: it would be learned by heart, and all of it shown."""
+__all__ = [
+    "RULES",
+    "RULES_WHEN_ANSWERING",
+    "SHOWN",
+    "draw_seed",
+    "given_penalty",
+    "resolve_recipe",
+    "resolve_screening",
+]
 
 _WIDE = 32
 """Columns over which "auto" screens."""
@@ -42,7 +42,7 @@ def _is_device(value: Any) -> bool:
         return True
     try:
         device = torch.device(value)
-    except (RuntimeError, TypeError):
+    except (RuntimeError, TypeError, ValueError, OverflowError):
         return False
     return device.type == "cpu" or (device.type == "cuda" and (device.index or 0) < torch.cuda.device_count())
 
@@ -50,11 +50,22 @@ def _is_device(value: Any) -> bool:
 def _is_seed(value: Any) -> bool:
     if isinstance(value, Integral):
         return 0 <= int(value) < 2**32
-    return value is None or isinstance(value, np.random.RandomState)
+    return value is None or isinstance(value, np.random.RandomState | np.random.Generator)
+
+
+def draw_seed(random_state: int | np.random.RandomState | np.random.Generator | None) -> int:
+    """Return one whole number drawn from ``random_state``; the same number for the same seed."""
+    most = np.iinfo(np.int32).max
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(most))
+    return int(check_random_state(random_state).randint(most))
 
 
 _share = number("a number in (0, 1]", lambda value: 0 < value <= 1)
 _positive = number("a number greater than 0", lambda value: value > 0)
+
+SHOWN = choice("selected", "mask").or_none()
+"""What a prediction is made from."""
 
 RULES: dict[str, Rule] = {
     "preset": choice(*PRESETS),
@@ -76,9 +87,13 @@ RULES: dict[str, Rule] = {
     "screening": (choice("auto") | Rule("True or False", lambda value: isinstance(value, bool)) | integer(1)).or_none(),
     "threshold": number("a number in [0, 1)", lambda value: 0 <= value < 1),
     "prediction_draws": integer(1, POOL_ROWS),
+    "pool": choice(*POOLS),
+    "pool_rows": integer(1, POOL_ROWS),
     "validation_fraction": number("a number in [0, 1)", lambda value: 0 <= value < 1),
-    "device": Rule("'auto', 'cpu' or a CUDA device that is present", _is_device, ("auto", "cpu", "cuda")),
-    "random_state": Rule("a whole number in [0, 2**32), None or a numpy RandomState", _is_seed),
+    "device": Rule(
+        "'auto', 'cpu' or a CUDA device that is present", _is_device, ("auto", "cpu", "cuda"), {"gpu": "cuda"}
+    ),
+    "random_state": Rule("a whole number in [0, 2**32), None, a numpy Generator or a numpy RandomState", _is_seed),
 }
 
 RULES_WHEN_ANSWERING = {name: RULES[name] for name in ("threshold", "prediction_draws")}
@@ -87,19 +102,23 @@ RULES_WHEN_ANSWERING = {name: RULES[name] for name in ("threshold", "prediction_
 
 def resolve_recipe(parameters: Mapping[str, Any], n_rows: int) -> Recipe:
     """The preset's recipe with every value that was given in its place."""
+    preset = PRESETS[parameters["preset"]]
+    if parameters["penalty"] == "auto" and not preset.highest_prices:
+        raise InputError(
+            f'penalty="auto" needs a preset that answers for a range of penalties; preset={parameters["preset"]!r} '
+            "answers for one: give a number, or use another preset"
+        )
     names = ("n_members", "kept_fraction", "column_fraction", "replacement", "anneal_power", "steps")
-    changes = {
+    changes: dict[str, Any] = {
         name: parameters[name]
         for name in (*names, "learning_rate", "weight_decay", "cross_fit", "ramps")
         if parameters[name] is not None
     }
-    if parameters["preset"] in _CROSS_FITTED and n_rows < _SHORT:
-        changes.setdefault("cross_fit", True)
     if parameters["hidden_layers"] is not None:
         changes["hidden_layers"] = tuple(int(width) for width in parameters["hidden_layers"])
     if parameters["batch_size"] is not None:
         changes["batch_size"] = None if parameters["batch_size"] == "full" else int(parameters["batch_size"])
-    recipe = replace(PRESETS[parameters["preset"]], **changes)
+    recipe = replace(preset.for_rows(n_rows), **changes)
     if recipe.ramps and recipe.replacement in KNOCKOFFS:  # what they draw for a ramp would be no value it can have
         if parameters["ramps"]:
             raise InputError(f'ramps=True needs replacement="marginal"; replacement={recipe.replacement!r} came')
@@ -112,17 +131,17 @@ def resolve_recipe(parameters: Mapping[str, Any], n_rows: int) -> Recipe:
     return replace(recipe, steps=ceil(parameters["epochs"] * batches))
 
 
-def resolve_penalty(parameters: Mapping[str, Any]) -> Any:
-    """A number, "auto", or None for the paper's price."""
+def given_penalty(parameters: Mapping[str, Any]) -> float | None:
+    """Return the penalty that was asked for; None: it is chosen, or the paper's price."""
     penalty = parameters["penalty"]
-    return "auto" if penalty is None and parameters["preset"] in _SEARCHED else penalty
+    return None if penalty is None or penalty == "auto" else float(penalty)
 
 
 def resolve_screening(parameters: Mapping[str, Any], n_columns: int) -> int:
     """How many columns screening may leave; 0: there is none."""
     screening = parameters["screening"]
     if screening is None:
-        screening = "auto" if parameters["preset"] in _SCREENED else False
+        screening = "auto" if PRESETS[parameters["preset"]].highest_prices else False
     if screening == "auto":
         screening = n_columns > _WIDE
     return (n_columns if screening else 0) if isinstance(screening, bool) else min(int(screening), n_columns)

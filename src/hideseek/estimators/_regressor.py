@@ -56,6 +56,9 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
             change. None: "auto" in all presets but "paper".
         threshold: A feature is selected where its mask is greater.
         prediction_draws: Draws of the hidden features over which a prediction is averaged; 1 to 256.
+        pool: What stands in for hidden features in predictions, and is saved with the model: "values" of training rows,
+            drawn for each feature on its own, or "means" of 16 neighbouring ones. Masks do not depend on it.
+        pool_rows: How many of them are kept for each feature, from ``prediction_draws`` to 256.
         validation_fraction: Share of the rows held out, whose loss ``history_`` then records. With ``penalty="auto"``
             the share that judges the path; 0: a fifth, at most 5,000 rows, or folds under 1,000 rows.
         device: "auto" is the GPU where there is one.
@@ -68,6 +71,7 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
         encoder_: How the columns became numbers, or None where X was numbers alone.
         recipe_: Every training choice, the preset's and yours.
         penalty_: The penalty at the end of training.
+        pool_: What the kept replacement rows are made of: "values", "means", or "noise", of which knockoffs are made.
         path_: With ``penalty="auto"``, what each penalty costs and selects, a ``PenaltyPath``.
         screening_: Where columns were screened, what speaks for each and which were kept, a ``Screening``.
         history_: Up to a hundred records: "step", "penalty"; and by member "loss", "prediction_loss", "mean_mask" and,
@@ -85,14 +89,8 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
 
     _loss = "squared_error"
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """The predicted value of each row, averaged over members and draws. Shape: ``(rows,)``."""
-        value, _ = self._predicted(self._table(X))
-        return value
-
-    def _predicted(self, table: NDArray[np.floating]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        output = self._ensemble.outputs(table, self.prediction_draws, softmax=False)[:, 0]
-        return output.astype(np.float64) * self._target_scale + self._target_center, None
+    def _units(self) -> tuple[float, float]:
+        return self._target_center, self._target_scale
 
     def _encode_target(self, y: NDArray[Any]) -> tuple[NDArray[Any], int]:
         try:

@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hideseek.engine.ensemble import Ensemble
-from hideseek.estimators._searching import Candidate
 from hideseek.persistence import Arrays, Description
 from hideseek.search import PenaltyPath, Screening
 from hideseek.search.screening import REASONS
 
 __all__ = ["restore_search", "state_of_search", "with_prefix"]
 
-_PATH, _SCREENING, _CANDIDATE = "path.", "screening.", "candidate."
+_PATH, _SCREENING = "path.", "screening."
 
 
-def state_of_search(
-    model: Any, arrays_of: Callable[[Ensemble, Arrays], dict[str, NDArray[Any]]]
-) -> tuple[dict[str, NDArray[Any]], Description]:
-    """The path with the models on it, and the screening; empty where nothing was searched for."""
+def state_of_search(model: Any) -> tuple[dict[str, NDArray[Any]], Description]:
+    """Return the path and the screening; empty where there is neither."""
     arrays: dict[str, NDArray[Any]] = {}
     description: Description = {}
     if hasattr(model, "path_"):
         for field in fields(PenaltyPath):
             value = getattr(model.path_, field.name)
+            if value is None:
+                continue
             if isinstance(value, np.ndarray):
                 arrays[_PATH + field.name] = value
             else:
                 description[field.name] = value
-        for i, candidate in enumerate(model._candidates):
-            own = arrays_of(candidate.ensemble, candidate.history)
-            arrays |= {f"{_CANDIDATE}{i}.{name}": array for name, array in own.items()}
     if hasattr(model, "screening_"):
         screening: Screening = model.screening_
         codes = np.array([REASONS.index(reason) for reason in screening.reason.tolist()], dtype=np.int8)
@@ -44,15 +38,11 @@ def state_of_search(
     return arrays, description
 
 
-def restore_search(
-    model: Any, arrays: Arrays, description: Description, ensemble_of: Callable[[Arrays], Ensemble]
-) -> None:
+def restore_search(model: Any, arrays: Arrays, description: Description) -> None:
     """Give back to a model what ``state_of_search`` saw."""
     path: dict[str, Any] = with_prefix(arrays, _PATH)
     if path:
         model.path_ = PenaltyPath(**path, **description)
-        parts = [with_prefix(arrays, f"{_CANDIDATE}{i}.") for i in range(len(model.path_))]
-        model._candidates = [Candidate(ensemble_of(part), with_prefix(part, "history.")) for part in parts]
     screening = with_prefix(arrays, _SCREENING)
     if screening:
         screening["reason"] = np.array(REASONS)[screening["reason"]]

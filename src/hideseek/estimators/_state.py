@@ -22,6 +22,7 @@ from hideseek.engine.stack import Stack
 from hideseek.estimators._parameters import RULES
 from hideseek.estimators._search_state import restore_search, state_of_search, with_prefix
 from hideseek.persistence import Arrays, Description
+from hideseek.tables import names_of_fit
 from hideseek.tabular import TableEncoder
 
 __all__ = ["parameters_from", "restore_state", "state_of"]
@@ -40,20 +41,27 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
     }
     if ensemble.scaler.ramps is not None:
         arrays |= {f"ramps.{name}": getattr(ensemble.scaler.ramps, name) for name in _RAMPS}
+    if model.encoder_.is_plain:
+        arrays["fill"] = model.encoder_.fills
+    if hasattr(model, "feature_importances_"):
+        arrays["feature_importances"] = model.feature_importances_
     if ensemble.kept is not None:
         arrays["kept"] = ensemble.kept.features
     names = getattr(model, "feature_names_in_", None)
-    searched_arrays, searched = state_of_search(model, _arrays_of)
+    searched_arrays, searched = state_of_search(model)
     description = {
         "parameters": _parameters_of(model),
         "hide": list(ensemble.stack.hide.sizes),
         "seek": list(ensemble.stack.seek.sizes),
         "recipe": asdict(model.recipe_),
         "penalty": model.penalty_,
+        "price": ensemble.price,
         "n_features": model.n_features_in_,
         "feature_names": None if names is None else [str(name) for name in names],
         "target": model._target_state(),
-        "encoder": None if model.encoder_ is None else model.encoder_.to_json(),
+        "encoder": None if model.encoder_.is_plain else model.encoder_.to_json(),
+        "pool": model.pool_,
+        "target_name": model.target_name_,
         "search": searched,
     }
     return {**arrays, **searched_arrays}, description
@@ -61,9 +69,13 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
 
 def _arrays_of(ensemble: Ensemble, history: Arrays) -> dict[str, NDArray[Any]]:
     """What ensembles of one table do not share, and their history."""
-    knockoffs = () if ensemble.knockoffs is None else ensemble.knockoffs.tensors
+    knockoffs, price_range = (
+        () if ensemble.knockoffs is None else ensemble.knockoffs.tensors,
+        ensemble.stack.price_range,
+    )
     return {
         "parameters": ensemble.stack.by_member().cpu().numpy(),
+        **({} if price_range is None else {"price_range": price_range.cpu().numpy()}),
         "visible": ensemble.visible.cpu().numpy(),
         "pool": ensemble.pool.cpu().numpy(),
         **{f"history.{name}": values for name, values in history.items()},
@@ -75,10 +87,14 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
     """Make an unfitted ``model`` what it was when ``state_of`` saw it."""
     device = resolve_device(model.device if RULES["device"].accepts(model.device) else "auto")
     hide, seek = Mlp(tuple(description["hide"])), Mlp(tuple(description["seek"]))
-    encoder = description.get("encoder")  # files of numbers alone, and older ones, have none
-    model.encoder_ = None if encoder is None else TableEncoder.from_json(encoder)
     model.n_features_in_ = description.get("n_features", description["hide"][0])
-    widths = (1,) * model.n_features_in_ if model.encoder_ is None else model.encoder_.widths
+    if description["feature_names"] is not None:
+        model.feature_names_in_ = np.array(description["feature_names"], dtype=object)
+    model.encoder_ = _encoder_from(names_of_fit(model), arrays, description)
+    model.target_name_ = description.get("target_name")
+    if "feature_importances" in arrays:
+        model.feature_importances_ = arrays["feature_importances"]
+    widths = model.encoder_.widths
     kept = Kept.of(arrays["kept"], widths) if "kept" in arrays else None
     own = with_prefix(arrays, "ramps.")
     ramps = Ramps(**own, n_columns=len(arrays["center"])) if own else None
@@ -87,19 +103,37 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
     groups = Groups.from_widths(seen, device)
     recipe = description["recipe"]
 
-    def ensemble_of(own: Arrays) -> Ensemble:
-        tensors = {name: torch.from_numpy(own[name]).to(device) for name in ("parameters", "visible", "pool")}
-        stack = Stack.from_members(hide, seek, tensors["parameters"], groups)
-        knockoffs = _knockoffs_from(own, recipe["replacement"], device)
-        return Ensemble(stack, tensors["visible"], tensors["pool"], scaler, knockoffs, kept)
-
-    model._ensemble, model.history_ = ensemble_of(arrays), with_prefix(arrays, "history.")
-    model.recipe_ = Recipe(**{**recipe, "hidden_layers": tuple(recipe["hidden_layers"])})
+    names = ("parameters", "visible", "pool", "price_range")
+    tensors = {name: torch.from_numpy(arrays[name]).to(device) for name in names if name in arrays}
+    stack = Stack.from_members(hide, seek, tensors["parameters"], groups, tensors.get("price_range"))
+    knockoffs = _knockoffs_from(arrays, recipe["replacement"], device)
+    model._ensemble = Ensemble(
+        stack, tensors["visible"], tensors["pool"], scaler, knockoffs, kept, description.get("price")
+    )
+    model.history_ = with_prefix(arrays, "history.")
+    model.recipe_ = _recipe_from(recipe)
     model.penalty_ = description["penalty"]
-    if description["feature_names"] is not None:
-        model.feature_names_in_ = np.array(description["feature_names"], dtype=object)
+    model.pool_ = description.get("pool", "values" if model._ensemble.knockoffs is None else "noise")
     model._set_target_state(description["target"])
-    restore_search(model, arrays, description.get("search", {}), ensemble_of)
+    restore_search(model, arrays, description.get("search", {}))
+
+
+def _recipe_from(recipe: Description) -> Recipe:
+    values = dict(recipe)
+    values["hidden_layers"] = tuple(recipe["hidden_layers"])
+    values["highest_prices"] = tuple(recipe.get("highest_prices", ()))
+    return Recipe(**values)
+
+
+def _encoder_from(names: list[str], arrays: Arrays, description: Description) -> TableEncoder:
+    """Return the encoder of the fit; older files of numbers alone know the means, of the columns that were kept."""
+    if description.get("encoder") is not None:
+        return TableEncoder.from_json(description["encoder"])
+    fill = arrays.get("fill")
+    if fill is None:
+        fill = np.zeros(len(names))
+        fill[arrays.get("kept", np.arange(len(names)))] = arrays["center"]
+    return TableEncoder.of_numbers(names, fill)
 
 
 def _knockoffs_from(arrays: Arrays, replacement: str, device: torch.device) -> Knockoffs | None:
@@ -112,7 +146,7 @@ def _knockoffs_from(arrays: Arrays, replacement: str, device: torch.device) -> K
 def _parameters_of(model: Any) -> dict[str, Any]:
     """The constructor's arguments as JSON."""
     parameters: dict[str, Any] = model.get_params(deep=False)
-    if isinstance(parameters["random_state"], np.random.RandomState):
+    if isinstance(parameters["random_state"], np.random.RandomState | np.random.Generator):
         parameters["random_state"] = None  # a generator has moved on; what it gave is in the weights
     if "model" in parameters:
         parameters["model"] = None  # a black box is not ours to write

@@ -1,4 +1,4 @@
-"""Rows of a table with their targets, and how they are shared out between learning and judging."""
+"""Rows of a table with their targets, held-out rows and folds."""
 
 from __future__ import annotations
 
@@ -9,25 +9,20 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
+from sklearn.model_selection import train_test_split
 
 from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Data
 from hideseek.errors import InputError
 
-__all__ = ["Part", "as_tables", "held_out_rows", "judging_splits", "n_first_splits"]
+__all__ = ["N_FOLDS", "Part", "as_tables", "folds_of", "held_out_rows"]
 
-_FOLDS = 5
-_FEWEST_JUDGES = 400
-"""Rows that tell hopeless prices from the others."""
-
-_ROWS_FOR_ONE_SPLIT = 100_000
-"""From here on some of the rows are enough to tell all prices apart; below, every row judges once."""
-
-_MOST_JUDGES = 5000
+N_FOLDS = 5
+_FEWEST_ROWS = 20
+"""Rows from which on a fifth of them can be left out."""
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
-"""Rows to learn from, and rows that judge what was learned."""
+"""Rows to learn from, and rows only to look at."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +51,14 @@ class Part:
         weight = self.weight / self.weight.max()  # first, or the mean of huge weights is infinite
         return np.asarray(weight / weight.mean())
 
-    def standardised(self, scaler: Scaler) -> Data:
-        """One table as the engine takes it."""
+    def standardised(self, scaler: Scaler, fold: NDArray[np.int64] | None = None) -> Data:
+        """Return one table as the engine takes it, with the fold of each row where there are folds."""
         weight = self.relative_weight()
         return Data(
             torch.from_numpy(scaler.transform(self.table))[None],
             torch.from_numpy(self.target)[None],
             None if weight is None else torch.from_numpy(weight.astype(np.float32))[None],
+            None if fold is None else torch.from_numpy(fold)[None],
         )
 
 
@@ -71,10 +67,12 @@ def as_tables(parts: Sequence[Data]) -> Data:
     if len(parts) == 1:
         return parts[0]
     weights = [part.weight for part in parts if part.weight is not None]
+    folds = [part.fold for part in parts if part.fold is not None]
     return Data(
         torch.cat([part.X for part in parts]),
         torch.cat([part.target for part in parts]),
         torch.cat(weights) if weights else None,
+        torch.cat(folds) if folds else None,
     )
 
 
@@ -88,36 +86,20 @@ def held_out_rows(target: NDArray[Any], fraction: float, seed: int) -> Split:
     return kept, out
 
 
-def judging_splits(target: NDArray[Any], fraction: float, seed: int) -> list[Split]:
-    """How a path of prices is trained and judged: in folds, or by one split of a very long table.
+def folds_of(target: NDArray[Any], seed: int) -> NDArray[np.int64] | None:
+    """Return the fold of each row, all folds of equal size and with the same share of each class; -1: in no fold.
 
-    Args:
-        target: Class numbers, class probabilities or values, one entry per row.
-        fraction: Share of the rows that judge, in one split; 0: folds, so that every row judges once.
-        seed: Where the split comes from.
-
-    Returns:
-        Splits with equally many rows to learn from, a number that follows from that of the rows. Over all of them no
-        row judges twice.
+    None where the table is too short to leave any row out.
     """
     n_rows = len(target)
-    if fraction > 0:
-        return [held_out_rows(target, fraction, seed)]
-    if n_rows > _ROWS_FOR_ONE_SPLIT:
-        return [held_out_rows(target, _MOST_JUDGES / n_rows, seed)]
-    classes = _classes(target, _FOLDS)
-    folds: KFold | StratifiedKFold = (KFold if classes is None else StratifiedKFold)(
-        min(_FOLDS, n_rows), shuffle=True, random_state=seed
-    )
-    splits = list(folds.split(np.zeros(n_rows), classes))
-    shortest = min(len(kept) for kept, _ in splits)  # tables of one stack are of one shape
-    return [(kept[:shortest], out) for kept, out in splits]
-
-
-def n_first_splits(splits: Sequence[Split]) -> int:
-    """How many splits it takes to tell hopeless prices from the others."""
-    judges = np.cumsum([len(out) for _, out in splits])
-    return min(1 + int((judges < _FEWEST_JUDGES).sum()), len(splits))
+    if n_rows < _FEWEST_ROWS:
+        return None
+    order = np.random.default_rng(seed).permutation(n_rows)[: n_rows // N_FOLDS * N_FOLDS]
+    if np.issubdtype(target.dtype, np.integer):
+        order = order[np.argsort(target[order], kind="stable")]
+    fold = np.full(n_rows, -1)
+    fold[order] = np.arange(len(order)) % N_FOLDS
+    return fold
 
 
 def _classes(target: NDArray[Any], fewest: int) -> NDArray[Any] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +11,7 @@ from numpy.typing import NDArray
 from hideseek.errors import InputError
 from hideseek.frames import FrameLibrary, make_frame
 
-__all__ = ["PRICES", "PenaltyPath"]
-
-PRICES = tuple(float(price) for price in np.geomspace(0.002, 0.13, 11))
-"""What showing one feature of one row may cost, in units of the prediction loss."""
-
-LEAST_SHARE = 0.01
-"""What a selected feature has to be worth: its share of all that the best penalty explains, null loss minus loss."""
+__all__ = ["Floats", "PenaltyPath"]
 
 Floats = NDArray[np.float64]
 
@@ -27,14 +20,12 @@ Floats = NDArray[np.float64]
 class PenaltyPath:
     """How well the features that each penalty selects predict rows that were not learned from.
 
-    Losses are those of the ensemble's averaged prediction when the selected features are shown whole and the others
-    are drawn anew. One entry per penalty, from the smallest to the largest. All penalties are judged by some of the
-    rows, and the three that do best there by all of them; what is known of the others is their distance to those three
-    on the rows they share.
+    Losses are those of predictions from the selected features alone: everything else is drawn anew. Each row is
+    predicted by members that have not learned from it. One entry per penalty, from the smallest to the largest.
 
     Attributes:
         penalty: lambda_max.
-        loss: Mean prediction loss on the judging rows.
+        loss: Mean prediction loss.
         standard_error: Of the loss.
         excess: Loss minus that of the best penalty.
         excess_error: Standard error of that difference, row by row: much smaller than that of the loss.
@@ -42,15 +33,15 @@ class PenaltyPath:
         score_name: "auroc" or "r2".
         n_selected: Mean number of selected features of a row.
         null_loss: The loss of a prediction that knows no feature.
-        chosen: The position of the penalty that was chosen, of the three that all rows judged.
+        chosen: The position of the penalty that was chosen.
+        disagreement: Sum over features of s (1 - s), s being the share of the members that select the feature, as a
+            mean over rows; None for models of older versions.
 
     Example:
         >>> from hideseek import HideSeekClassifier
         >>> from hideseek.datasets import make_syn
         >>> data = make_syn("Syn1", n_samples=2000, random_state=0)
-        >>> model = HideSeekClassifier("fast", penalty="auto", random_state=0).fit(data.X, data.y)
-        >>> len(model.path_)
-        11
+        >>> model = HideSeekClassifier("fast", random_state=0).fit(data.X, data.y)
         >>> bool(model.path_.penalty[model.path_.chosen] == model.penalty_)
         True
     """
@@ -65,6 +56,7 @@ class PenaltyPath:
     n_selected: Floats
     null_loss: float
     chosen: int
+    disagreement: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.penalty)
@@ -79,6 +71,7 @@ class PenaltyPath:
             "excess_error": self.excess_error,
             self.score_name: self.score,
             "n_selected": self.n_selected,
+            **({} if self.disagreement is None else {"disagreement": self.disagreement}),
         }
 
     def to_frame(self, library: FrameLibrary = "pandas") -> Any:
@@ -91,11 +84,6 @@ class PenaltyPath:
         for i, row in enumerate(zip(*columns.values(), strict=True)):
             lines.append("  ".join(f"{value:14.4g}" for value in row) + (" <- chosen" if i == self.chosen else ""))
         return "\n".join(lines)
-
-    def finalists(self, count: int) -> list[int]:
-        """The positions that are worth judging further, from the best on."""
-        order = np.argsort(_cost(self.loss, self.n_selected, self.null_loss), kind="stable")
-        return [int(position) for position in order[:count]]
 
     # -- a sparser or a fuller answer ---------------------------------------------------------------------------
 
@@ -123,65 +111,3 @@ class PenaltyPath:
         if not np.isfinite(self.score).any():
             raise InputError(f"score_within: the rows that judged allow no {self.score_name}; ask for loss_within")
         return int(np.flatnonzero(self.score >= np.nanmax(self.score) - difference)[-1])
-
-
-def judged_path(
-    penalties: Sequence[float],
-    losses: Floats,
-    weight: Floats | None,
-    *,
-    score: Sequence[float],
-    score_name: str,
-    n_selected: Sequence[float],
-    null_loss: float,
-) -> PenaltyPath:
-    """The path that these losses make, and the choice among the penalties that every row judged.
-
-    Shape: ``losses (penalties, rows)``, not a number where a row did not judge; ``weight (rows,)``.
-    """
-    judged = ~np.isnan(losses).any(axis=1)
-    reference = losses[reference_of(losses, weight)]
-    reference_loss, _ = _mean_and_error(reference, weight)
-    loss = np.array([reference_loss + _mean_and_error(own - reference, weight)[0] for own in losses])
-    best = losses[int(np.argmin(loss))]
-    cost = _cost(loss, np.asarray(n_selected), null_loss)
-    return PenaltyPath(
-        np.asarray(penalties, dtype=np.float64),
-        loss,
-        np.array([_mean_and_error(own, weight)[1] for own in losses]),
-        loss - loss.min(),
-        np.array([_mean_and_error(own - best, weight)[1] for own in losses]),
-        np.asarray(score, dtype=np.float64),
-        score_name,
-        np.asarray(n_selected, dtype=np.float64),
-        float(null_loss),
-        int(np.argmin(np.where(judged, cost, np.inf))),
-    )
-
-
-def reference_of(losses: Floats, weight: Floats | None) -> int:
-    """The penalty that the others are compared with: of those that every row judged, the one with the smallest loss.
-
-    Shape: ``losses (penalties, rows)``, not a number where a row did not judge.
-    """
-    return int(np.argmin([np.inf if np.isnan(own).any() else _mean_and_error(own, weight)[0] for own in losses]))
-
-
-def _cost(loss: Floats, n_selected: Floats, null_loss: float) -> Floats:
-    """What is least at the penalty to choose.
-
-    The smallest loss alone would choose too small a penalty wherever every feature helps a little, and a tolerance on
-    the loss one too large where many features are lost for little. So every selected feature has to be worth its keep:
-    ``LEAST_SHARE`` of what the best penalty explains.
-    """
-    explained = max(null_loss - float(loss.min()), 0.0)
-    return np.asarray(loss + LEAST_SHARE * explained * n_selected)
-
-
-def _mean_and_error(values: Floats, weight: Floats | None) -> tuple[float, float]:
-    """The weighted mean over the rows that have a value, and its standard error."""
-    given = ~np.isnan(values)
-    share = given / given.sum() if weight is None else np.where(given, weight, 0) / weight[given].sum()
-    values = np.where(given, values, 0.0)
-    mean = float(values @ share)
-    return mean, float(np.sqrt(np.square((values - mean) * share).sum()))

@@ -9,34 +9,40 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["days", "kind_of", "plain"]
+from hideseek.cells import is_missing
+
+__all__ = ["days", "duration_days", "kind_of", "plain"]
 
 _EPOCH = datetime(1970, 1, 1)
 
 
 def plain(value: Any) -> Any:
-    """A value of Python's own: text, number, boolean or date; None where it is missing, else its text."""
+    """A value of Python's own: text, number, boolean, date or duration; None where it is missing, else its text."""
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, np.generic):
         return plain(value.item())
-    unequal = value != value
-    if unequal is True or unequal is value:  # not a number or not a time; and the missing value of pandas
+    if is_missing(value):
         return None
-    if isinstance(value, float | date):
+    if isinstance(value, float | date | timedelta):
         return value
     return str(value)
 
 
 def kind_of(values: Sequence[Any]) -> str:
-    """What all values that are not missing are: "boolean", "number" or "date"; else "category", or "empty"."""
+    """What all values that are not missing are: boolean, number, date or duration; else "category", or "empty"."""
     present = [value for value in values if value is not None]
     if not present:
         return "empty"
-    for kind, types in (("boolean", bool), ("number", Real), ("date", date)):
+    for kind, types in (("boolean", bool), ("number", Real), ("date", date), ("duration", timedelta)):
         if all(isinstance(value, types) for value in present):
             return kind
     return "category"
+
+
+def duration_days(value: timedelta) -> float:
+    """Return a duration in days."""
+    return value / timedelta(days=1)
 
 
 def days(value: date) -> float:

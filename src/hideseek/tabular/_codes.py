@@ -30,6 +30,7 @@ _WORDS = {
     "number": "numbers",
     "boolean": "booleans",
     "date": "dates",
+    "duration": "durations",
     "ordered": "ordered categories",
     "category": "categories or text",
 }
@@ -48,14 +49,14 @@ class Coded(NamedTuple):
 
 @dataclass(frozen=True)
 class NumberCode:
-    """A number, a boolean as 0 or 1, a date as days since 1970, or an ordered level as its rank from 0.
+    """A number, a boolean as 0 or 1, a date as days since 1970, a duration in days, or an ordered level as its rank.
 
-    A missing value becomes ``fill``, a value of the middle of the training rows. Where they had missing ones, a second
-    column says which are.
+    A missing value becomes ``fill``, the median of the training rows. Where they had missing ones, a second column says
+    which are.
 
     Attributes:
-        kind: "number", "boolean", "date" or "ordered".
-        fill: What stands for a missing value.
+        kind: "number", "boolean", "date", "duration" or "ordered".
+        fill: What stands for a missing value: the median; of booleans, dates and levels the lower one, which occurs.
         missing: Whether the training rows had missing values.
         levels: Of "ordered", lowest first; a level that is not among them counts as missing.
     """
@@ -77,12 +78,11 @@ class NumberCode:
 
     @classmethod
     def fit(cls, column: Column) -> NumberCode:
-        """Learn the middle and whether values are missing."""
+        """Learn the median and whether values are missing."""
         code = cls(column.kind, 0.0, False, tuple(as_levels(column.levels)))
         numbers, _ = code._numbers(column)
         present = numbers[np.isfinite(numbers)]
-        fill = float(np.quantile(present, 0.5, method="lower")) if len(present) else 0.0
-        return cls(column.kind, fill, bool(np.isnan(numbers).any()), code.levels)
+        return cls(column.kind, _median(present, column.kind), bool(np.isnan(numbers).any()), code.levels)
 
     def encode(self, column: Column) -> Coded:
         """Shape: ``(rows, width)``."""
@@ -106,10 +106,19 @@ class NumberCode:
             values = as_levels(column.values)
             unknown = sorted_levels(set(values) - ranks.keys() - {None})
             return np.array([ranks.get(value, np.nan) for value in values]), unknown
-        fitting = ("date",) if self.kind == "date" else ("number", "boolean")
+        fitting = (self.kind,) if self.kind in ("date", "duration") else ("number", "boolean")
         if column.kind not in (*fitting, "empty"):
             raise InputError(f"{column.name!r} has {_WORDS[column.kind]}, and had {_WORDS[self.kind]} in the fit")
         return column.numbers, ()
+
+
+def _median(numbers: NDArray[np.float64], kind: str) -> float:
+    """Return the median; of booleans, dates and levels the lower one, so that it is a value that occurs."""
+    if not len(numbers):
+        return 0.0
+    if kind in ("number", "duration"):
+        return float(np.median(numbers))
+    return float(np.quantile(numbers, 0.5, method="lower"))
 
 
 @dataclass(frozen=True)

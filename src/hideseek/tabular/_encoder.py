@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,14 +10,18 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hideseek.errors import HideSeekWarning, InputError
+from hideseek.errors import InputError
 from hideseek.tabular._codes import CategoryCode, Code, NumberCode, code_from_json, fit_code
 from hideseek.tabular._grouping import Feature, features_of
 from hideseek.tabular._remarks import remarks_on_news, remarks_on_training
 from hideseek.tabular._table import Column, Table
 from hideseek.validation import listed, some
+from hideseek.warn import warn_caller
 
 __all__ = ["TableEncoder"]
+
+_COLUMNS_AT_A_TIME = 16
+"""Columns whose medians are found together: a median needs a copy."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +63,20 @@ class TableEncoder:
         features = features_of(table.names, groups)
         encoder = cls(tuple(table.names), tuple(fit_code(column) for column in columns), features)
         for remark in remarks_on_training(columns, encoder.codes):
-            warnings.warn(remark, HideSeekWarning, stacklevel=4)
+            warn_caller(remark)
         return encoder
 
     @classmethod
-    def of_numbers(cls, names: Sequence[str], fill: NDArray[np.float64]) -> Self:
-        """For a table that had numbers alone, in every cell."""
+    def fit_numbers(cls, names: Sequence[str], matrix: NDArray[np.floating]) -> Self:
+        """Learn from training rows that have a number in every cell. Shape: ``(rows, columns)``."""
+        starts = range(0, matrix.shape[1], _COLUMNS_AT_A_TIME)
+        with np.errstate(over="ignore"):  # of values that are too large to standardise an error says so
+            medians = [np.median(matrix[:, start : start + _COLUMNS_AT_A_TIME], axis=0) for start in starts]
+        return cls.of_numbers(names, np.concatenate(medians))
+
+    @classmethod
+    def of_numbers(cls, names: Sequence[str], fill: NDArray[np.floating]) -> Self:
+        """For a table that had a number in every cell; ``fill`` stands for missing ones. Shape: ``(columns,)``."""
         codes = tuple(NumberCode("number", float(value), missing=False) for value in fill)
         return cls(tuple(names), codes, features_of(names, None))
 
@@ -75,6 +86,27 @@ class TableEncoder:
     def widths(self) -> tuple[int, ...]:
         """Columns of the matrix that each feature has."""
         return tuple(sum(self.codes[j].width for j in feature.columns) for feature in self.features)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether the matrix of a table of numbers is the table itself."""
+        single = list(self.names) == self.feature_names and len(self.features) == len(self.names)
+        return single and all(code.kind == "number" and not code.missing for code in self.codes)
+
+    @property
+    def fills(self) -> NDArray[np.float64]:
+        """What stands for a missing value in each column of the table. Shape: ``(columns,)``."""
+        return np.array([code.fill for code in self.codes], dtype=np.float64)
+
+    def of(self, features: Sequence[int]) -> TableEncoder:
+        """Return the encoder of some of the features, for tables that have their columns alone."""
+        columns = sorted(k for j in features for k in self.features[j].columns)
+        place = {k: i for i, k in enumerate(columns)}
+        return TableEncoder(
+            tuple(self.names[k] for k in columns),
+            tuple(self.codes[k] for k in columns),
+            tuple(Feature(name, tuple(place[k] for k in own)) for name, own in (self.features[j] for j in features)),
+        )
 
     @property
     def scales(self) -> NDArray[np.float64]:
@@ -108,12 +140,12 @@ class TableEncoder:
         if problems:
             raise InputError(f"X cannot be read as in the fit: {listed(problems)}; pass columns of the same kind")
         for remark in remarks_on_news(self.names, [coded[j] for j in range(len(columns))]):
-            warnings.warn(remark, HideSeekWarning, stacklevel=4)
+            warn_caller(remark)
         return np.hstack([coded[j].matrix for feature in self.features for j in feature.columns])
 
     # -- the answer -----------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def _all_numbers(self) -> bool:
         return all(code.kind == "number" for code in self.codes) and len(self.features) == len(self.names)
 

@@ -12,6 +12,7 @@ from hideseek.validation import some
 __all__ = ["remarks_on_news", "remarks_on_training"]
 
 _MUCH = 0.2
+_NUMBERS = ("number", "boolean", "date", "duration")
 
 
 def remarks_on_training(columns: Sequence[Column], codes: Sequence[Code]) -> Iterator[str]:
@@ -47,13 +48,13 @@ def _remarks_on_rare_levels(column: Column, code: CategoryCode) -> Iterator[str]
 
 
 def _varies(column: Column) -> bool:
-    if column.kind in ("number", "boolean", "date"):
+    if column.kind in _NUMBERS:
         return bool((column.numbers != column.numbers[0]).any())
     return len(set(column.values)) > 1
 
 
 def _content(column: Column) -> tuple[str, int]:
-    values = column.numbers.tobytes() if column.kind in ("number", "boolean", "date") else tuple(column.values)
+    values = column.numbers.tobytes() if column.kind in _NUMBERS else tuple(column.values)
     return column.kind, hash(values)
 
 
@@ -64,7 +65,7 @@ def remarks_on_news(names: Sequence[str], coded: Sequence[Coded]) -> Iterator[st
     if missing:
         yield (
             f"no value was missing in the training rows, and some are here: {some(missing)}; "
-            "the middle or most frequent value of the training rows stands for them"
+            "the median or most frequent value of the training rows stands for them"
         )
     if unknown:
         yield (

@@ -1,4 +1,4 @@
-"""A table as it came, read column by column: numbers, booleans, dates, ordered levels, or categories."""
+"""A table as it came, read column by column: numbers, booleans, dates, durations, ordered levels, or categories."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from narwhals.exceptions import NarwhalsError
 from numpy.typing import NDArray
 
 from hideseek.errors import InputError
-from hideseek.tabular._cells import days, kind_of, plain
+from hideseek.tabular._cells import days, duration_days, kind_of, plain
 
 __all__ = ["Column", "Table", "only_numbers"]
 
@@ -26,8 +26,9 @@ class Column:
 
     Attributes:
         name: Its title.
-        kind: "number", "boolean", "date", "ordered", "category", or "empty" where nothing is present.
-        numbers: Of the first three kinds, dates as days since 1970; not a number where missing. Shape: ``(rows,)``.
+        kind: "number", "boolean", "date", "duration", "ordered", "category", or "empty" where nothing is present.
+        numbers: Of the first four kinds, dates as days since 1970, durations as days; not a number where missing.
+            Shape: ``(rows,)``.
         levels: Of "ordered", lowest first.
         cells: Gives the values, one per row and None where missing.
     """
@@ -87,13 +88,13 @@ class Table:
         odd = [f"{one.name!r} ({one.dtype})" for one in series if not _is_known(one.dtype)]
         if odd:
             raise InputError(
-                f"X has columns that are neither numbers, booleans, dates, categories nor text: {', '.join(odd)}; "
-                "make one of these of them, or drop them"
+                "X has columns that are neither numbers, booleans, dates, durations, categories nor text: "
+                f"{', '.join(odd)}; make one of these of them, or drop them"
             )
         return [_from_series(name, one) for name, one in zip(self.names, series, strict=True)]
 
 
-_KINDS = (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Datetime, nw.Object, nw.Unknown)
+_KINDS = (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Datetime, nw.Duration, nw.Object, nw.Unknown)
 
 
 def _is_known(dtype: Any) -> bool:
@@ -114,6 +115,9 @@ def _from_series(name: str, series: Any) -> Column:
     if dtype == nw.Date or dtype == nw.Datetime:
         numbers = np.asarray(series.dt.timestamp("us").cast(nw.Float64).to_numpy(), dtype=np.float64)
         return Column(name, "date", numbers / _MICROSECONDS_PER_DAY, (), cells)
+    if dtype == nw.Duration:
+        numbers = np.asarray(series.dt.total_microseconds().cast(nw.Float64).to_numpy(), dtype=np.float64)
+        return Column(name, "duration", np.where(missing, np.nan, numbers) / _MICROSECONDS_PER_DAY, (), cells)
     if isinstance(dtype, nw.Enum):
         return Column(name, "ordered", np.empty(0), tuple(plain(level) for level in dtype.categories), cells)
     if dtype == nw.String or dtype == nw.Categorical:
@@ -125,21 +129,28 @@ def _from_array(name: str, values: NDArray[Any]) -> Column:
     if values.dtype.kind in "iuf":
         numbers = values.astype(np.float64)
         return Column(name, "number", numbers, (), lambda: [None if v != v else v for v in values.tolist()])
-    if values.dtype.kind == "M":
-        values = values.astype("datetime64[us]")  # finer ones would become whole numbers
+    if values.dtype.kind in "mM":
+        values = values.astype(f"{values.dtype.kind}8[us]")  # finer ones would become whole numbers
     return _from_objects(name, [plain(value) for value in values.tolist()])
 
 
 def _from_objects(name: str, values: list[Any]) -> Column:
     """A column of Python's objects is what all of them are."""
     kind = kind_of(values)
-    if kind in ("number", "boolean"):
-        numbers = np.array([np.nan if value is None else float(value) for value in values])
-    elif kind == "date":
-        numbers = np.array([np.nan if value is None else days(value) for value in values])
-    else:
-        numbers = np.full(len(values), np.nan)
+    as_number = _AS_NUMBER.get(kind, lambda _: np.nan)
+    try:
+        numbers = np.array([np.nan if value is None else as_number(value) for value in values])
+    except OverflowError as error:
+        raise InputError(f"X has numbers too large for a float in {name!r}; rescale that column") from error
     return Column(name, kind, numbers, (), lambda: values)
+
+
+_AS_NUMBER: dict[str, Callable[[Any], float]] = {
+    "number": float,
+    "boolean": float,
+    "date": days,
+    "duration": duration_days,
+}
 
 
 def only_numbers(X: Any) -> bool:
@@ -162,9 +173,17 @@ def only_numbers(X: Any) -> bool:
             return True
         if array.dtype.kind not in "biuf":
             array = array.astype(np.float64)
-    except (TypeError, ValueError):
-        return np.ndim(np.asarray(X, dtype=object)) != 2
+    except (TypeError, ValueError, OverflowError):
+        return np.ndim(_objects(X)) != 2
     return not np.isnan(array.min())
+
+
+def _objects(X: Any) -> Any:
+    """Return the cells as objects, or None where X has no cells."""
+    try:
+        return np.asarray(X, dtype=object)
+    except Exception:  # what can be no array raises errors of its own kind
+        return None
 
 
 def _has_holes(series: Any) -> bool:

@@ -11,7 +11,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from hideseek.engine.batches import halves
+from hideseek.engine.batches import own_rows
 from hideseek.engine.draws import Keys, Stream
 from hideseek.engine.native.library import MOST_LAYERS, Task, load
 from hideseek.engine.objective import annealed
@@ -94,9 +94,12 @@ class NativeSteps(Steps):
             self._give(**{name: Keys(problem.seeds, stream).stream_keys})
         if data.weight is not None:
             self._give(weight=data.weight)
-        task.n_own = task.n_rows // stack.n_seeks
-        if stack.n_seeks > 1:
-            self._give(own_rows=halves(problem).int())
+        task.n_own = problem.n_learned // stack.n_seeks
+        if stack.n_seeks > 1 or problem.fold is not None:
+            self._give(own_rows=own_rows(problem).int())
+        if stack.price_range is not None:
+            task.path = 1
+            self._give(log_prices=stack.price_range, price_keys=Keys(problem.seeds, Stream.PRICE).stream_keys)
         if problem.trainable is not None:
             self._give(trainable=problem.trainable)
         self._give(parameters=stack.parameters, loss_sum=self._loss_sum, mask_sum=self._mask_sum)

@@ -9,15 +9,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hideseek.cells import count_answers
 from hideseek.errors import InputError
 from hideseek.explanation import Explanation
 from hideseek.tabular import Table
 from hideseek.validation import check_parameters, integer
 
-__all__ = ["as_numbers", "check_rows", "is_missing", "kind", "legible", "mean_and_error", "sampled", "signed", "span"]
+__all__ = [
+    "as_numbers",
+    "check_rows",
+    "is_missing",
+    "kind",
+    "legible",
+    "mean_and_error",
+    "predicted_classes",
+    "sampled",
+    "signed",
+    "span",
+]
 
 _LINE = 18
 """Letters of a name that have room beside a picture of a column's width."""
+_CLASSES_NAMED = 3
 _FROM_0_TO_1 = ("mask", "selection probability")
 
 
@@ -90,6 +103,17 @@ def check_rows(explanation: Explanation) -> None:
         raise InputError("there is nothing to draw: the explanation has no rows")
 
 
+def predicted_classes(explanation: Explanation) -> str:
+    """Return which classes were predicted, and for how many rows; nothing where there are no classes."""
+    prediction = explanation.prediction
+    if prediction is None or explanation.probability is None:
+        return ""
+    answers = count_answers(prediction, explanation.target_name)
+    parts = [f"{answer} ({count:,})" for answer, count in answers[:_CLASSES_NAMED]]
+    more = len(answers) - _CLASSES_NAMED
+    return f"predicted {', '.join(parts)}{f', {more} more classes' if more > 0 else ''}"
+
+
 def sampled(explanation: Explanation, max_rows: int) -> Explanation:
     """At most so many rows, drawn at random but always the same ones, in their order."""
     check_parameters("this picture", {"max_rows": max_rows}, {"max_rows": integer(1)})
@@ -101,11 +125,11 @@ def sampled(explanation: Explanation, max_rows: int) -> Explanation:
 
 
 def as_numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Values as numbers, dates as days, with NaN for those that are missing; None where they are categories."""
+    """Values as numbers, dates and durations as days, NaN where missing; None where they are categories."""
     if column.dtype.kind in "fiub":
         return column.astype(np.float64)
     (read,) = Table(column[:, None]).columns()
-    return read.numbers if read.kind in ("number", "boolean", "date") else None
+    return read.numbers if read.kind in ("number", "boolean", "date", "duration") else None
 
 
 def is_missing(column: NDArray[Any]) -> NDArray[np.bool_]:

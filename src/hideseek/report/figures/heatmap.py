@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from hideseek.explanation import Explanation
 from hideseek.report.figures.axes import colour_scale, feature_lines, left_out, letters, plain_frame
 from hideseek.report.figures.colours import diverging, ramp
-from hideseek.report.figures.features import kind, legible, mean_and_error, sampled, signed, span
+from hideseek.report.figures.features import kind, legible, mean_and_error, predicted_classes, sampled, signed, span
 
 __all__ = ["alike_together", "heatmap"]
 
@@ -55,7 +55,9 @@ def heatmap(explanation: Explanation, *, max_rows: int, max_features: int, ax: A
     else:
         ax.set_xticks([])
     nothing = "" if explanation.selected.any() else "no feature is selected in any row"
-    left_out(ax, nothing, rows=(len(rows), len(explanation)), features=(len(features), len(weight)))
+    left_out(
+        ax, predicted_classes(rows), nothing, rows=(len(rows), len(explanation)), features=(len(features), len(weight))
+    )
     return ax
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from hideseek.cells import short
+from hideseek.cells import named_answer, short
 from hideseek.explanation import Explanation
 from hideseek.report.figures.axes import feature_lines, legend_below, letters, plain_frame, title
 from hideseek.report.figures.colours import first, grey
@@ -61,6 +61,6 @@ def _heading(one: Explanation, n_shown: int) -> tuple[str, str]:
     answer = f"row {one.row_labels[0]}"
     if one.prediction is not None:
         sure = "" if one.probability is None else f" ({one.probability[0]:.2f})"
-        answer += f": predicted {short(one.prediction[0])}{sure}"
+        answer += f": predicted {named_answer(one.prediction[0], one.target_name)}{sure}"
     n_features = one.shape[1]
     return answer, f"shown: {n_shown} of {n_features:,} features" if n_shown < n_features else ""

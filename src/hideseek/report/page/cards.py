@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hideseek.cells import count_answers, named_answer
 from hideseek.report.page.content import Content
 from hideseek.report.page.markup import Markup, element
 from hideseek.report.page.subgroups import Subgroup
@@ -61,7 +62,8 @@ def _answers(content: Content, prediction: NDArray[Any], number: int) -> str:
     """What the model predicts for the rows of a group."""
     own = prediction[content.group == number]
     if content.explanation.probability is None:
-        return f"Predicted {np.mean(own):.4g} on average; {np.mean(prediction):.4g} over all rows."
-    labels, counts = np.unique(own.astype(str), return_counts=True)
-    first = np.argsort(-counts, kind="stable")[:3]
-    return f"Predicted: {', '.join(f'class {labels[i]} {counts[i] / len(own):.0%}' for i in first)}."
+        mean = named_answer(float(np.mean(own)), content.explanation.target_name)
+        return f"Predicted {mean} on average; {np.mean(prediction):.4g} over all rows."
+    answers = count_answers(own, content.explanation.target_name)[:3]
+    shares = [f"{answer} ({count / len(own):.0%})" for answer, count in answers]
+    return f"Predicted: {', '.join(shares)}."

@@ -24,7 +24,7 @@ __all__ = ["Categories", "Column", "columns_of"]
 Categories = Mapping[str, Mapping[Any, str]]
 """Column name -> value -> what that value is called."""
 
-Kind = Literal["number", "whole number", "boolean", "date", "ordered", "category"]
+Kind = Literal["number", "whole number", "boolean", "date", "duration", "ordered", "category"]
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Column:
         name: Its title.
         feature: The number of the feature that it is, or that it is a part of.
         kind: What its values are.
-        values: Numbers, booleans as 0 or 1, dates as days since 1970, levels as their positions; NaN where missing.
-            Shape: ``(rows,)``.
+        values: Numbers, booleans as 0 or 1, dates as days since 1970, durations in days, levels as their positions; NaN
+            where missing. Shape: ``(rows,)``.
         categories: What the values of booleans, levels and categories are called, by number.
         levels: Of "ordered" and of a category that is not of numbers, the values themselves, by position.
     """
@@ -70,6 +70,8 @@ class Column:
         if self.kind == "date":
             moment = datetime(1970, 1, 1) + timedelta(days=number)
             return moment.date().isoformat() if self.is_whole else moment.isoformat(" ", "minutes")
+        if self.kind == "duration":
+            return str(timedelta(days=number))
         return self.categories[number] if number in self.categories else short(number)
 
 
@@ -127,8 +129,8 @@ def _column(name: str, feature: int, cells: Cells, code: Code | None, names: Map
     kind = cells.kind if code is None else code.kind
     if kind == "number":
         return _of_numbers(name, feature, cells.numbers, names)
-    if kind == "date":
-        return Column(name, feature, "date", cells.numbers, {})
+    if kind == "date" or kind == "duration":
+        return Column(name, feature, "date" if kind == "date" else "duration", cells.numbers, {})
     labels = {str(value): str(label) for value, label in (names or {}).items()}
     if kind == "boolean":
         called = {float(value): labels.get(str(value), str(value)) for value in (False, True)}

@@ -36,7 +36,7 @@ def _field(column: Column, code: Code, rows: NDArray[np.intp]) -> dict[str, Any]
     values = _as_coded(column, code)[rows]
     low, _, high = column.span
     return {
-        "name": column.name,
+        "name": f"{column.name} (days)" if column.kind == "duration" else column.name,
         "control": _control(column, code),
         "low": low,
         "high": high,

@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
+from hideseek.cells import named_answer
 from hideseek.engine.scaling import Scaler
 from hideseek.estimators._base import BaseHideSeek
 from hideseek.explanation import Explanation
 from hideseek.report.page.packing import pack
 from hideseek.tabular import TableEncoder
-from hideseek.tabular._grouping import Feature
 
 __all__ = ["kept_features", "obstacle", "page_encoder", "page_model"]
 
@@ -66,18 +66,7 @@ def kept_features(model: BaseHideSeek) -> list[int]:
 
 def page_encoder(model: BaseHideSeek) -> TableEncoder:
     """From the columns of the features that the networks see to what the networks see."""
-    features = kept_features(model)
-    whole = model.encoder_
-    if whole is None:
-        names = model._names()
-        return TableEncoder.of_numbers([names[j] for j in features], model._ensemble.scaler.center)
-    columns = sorted(k for j in features for k in whole.features[j].columns)
-    place = {k: i for i, k in enumerate(columns)}
-    return TableEncoder(
-        tuple(whole.names[k] for k in columns),
-        tuple(whole.codes[k] for k in columns),
-        tuple(Feature(name, tuple(place[k] for k in which)) for name, which in (whole.features[j] for j in features)),
-    )
+    return model.encoder_.of(kept_features(model))
 
 
 def page_model(model: BaseHideSeek) -> dict[str, Any]:
@@ -123,9 +112,13 @@ def _inputs(scaler: Scaler) -> list[dict[str, Any]]:
 
 def _output(model: Any) -> dict[str, Any]:
     if model._loss == "cross_entropy":
-        return {"kind": "softmax", "classes": [str(label) for label in model.classes_]}
+        return {
+            "kind": "softmax",
+            "classes": [str(label) for label in model.classes_],
+            "said": [named_answer(label, model.target_name_) for label in model.classes_.tolist()],
+        }
     learned = model._target_state()
-    return {"kind": "value", "center": learned["center"], "scale": learned["scale"]}
+    return {"kind": "value", "name": model.target_name_ or "y", "center": learned["center"], "scale": learned["scale"]}
 
 
 class _Store:

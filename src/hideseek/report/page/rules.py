@@ -153,8 +153,12 @@ def _condition(which: tuple[int, float | None], smaller: bool, cut: float, colum
         said = column.said(bound)
     else:
         whole_days = column.kind == "date" and column.is_whole
+        is_time = column.kind in ("date", "duration")
         bound = float(ceil(cut)) if whole_days else _rounded(cut, float(np.nanstd(column.values)))
-        relation, said = "<" if smaller else "≥", column.said(bound) if column.kind == "date" else f"{bound:,.10g}"
+        relation, said = (
+            "<" if smaller else "≥",
+            column.said(bound) if is_time else f"{bound:,.10g}",
+        )
     return Condition(j, relation, bound, f"{column.name} {relation} {said}")
 
 

@@ -92,7 +92,7 @@ class WhatIf {
   }
 
   makeOutputs() {
-    const { kind, classes = ["y"] } = this.model.output;
+    const { kind, name: target, classes = [target] } = this.model.output;
     if (kind === "softmax") byId("what-if-output-title").textContent = "Probability of each class";
     return classes.map((name) => {
       const number = make("data");
@@ -124,11 +124,11 @@ class WhatIf {
     const chosen = [...masks.keys()].filter((j) => masks[j] > this.model.threshold);
     chosen.sort((a, b) => masks[b] - masks[a] || a - b);
     const parts = chosen.map((j) => `${this.said(j)} (${masks[j].toFixed(2)})`);
-    const { classes } = this.model.output;
+    const { classes, said, name } = this.model.output;
     const most = outputs.indexOf(Math.max(...outputs));
     const predicted = classes
-      ? `predicted ${classes[most]} (probability ${outputs[most].toFixed(2)})`
-      : `predicted ${short(outputs[0])}`;
+      ? `predicted ${said[most]} (probability ${outputs[most].toFixed(2)})`
+      : `predicted ${name} = ${short(outputs[0])}`;
     const decided = parts.length
       ? `${parts.length} of ${masks.length} features decided: ${listed(parts)}`
       : "no feature stood out";

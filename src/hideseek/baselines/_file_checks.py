@@ -1,0 +1,95 @@
+"""Rules for the files of the compared methods that are networks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from hideseek.engine.dense import Dense
+from hideseek.engine.networks import split
+from hideseek.errors import FileFormatError
+from hideseek.persistence import LABELS, Arrays, Description
+from hideseek.schema import (
+    ArrayRule,
+    Fields,
+    Node,
+    check_array_names,
+    check_shape,
+    check_value,
+    check_values,
+    text,
+)
+from hideseek.validation import Rule, integer
+
+__all__ = ["check_state"]
+
+_FARTHEST = 1e6
+"""Deviations beyond which a value counts as that far; see ``Scaler``."""
+
+_STEEPEST = 2.0
+"""No activation gives more than so many times its input."""
+
+_OF_THE_FILE = {
+    "device": text(100),  # of the machine that wrote the file
+    "random_state": integer(0, 2**32 - 1).or_none(),
+}
+_ARRAYS = {
+    "parameters": ArrayRule(("f4",), (1, "weights")),
+    "statistics": ArrayRule(("f4",), (1, "moments")),
+    "center": ArrayRule(("f8",), ("columns",)),
+    "scale": ArrayRule(("f8",), ("columns",), low=np.finfo(np.float64).smallest_subnormal),
+    "constant": ArrayRule(("b1",), ("columns",)),
+}
+
+
+def check_state(owner: Any, arrays: Arrays, description: Description) -> None:
+    """Raise a FileFormatError unless a method of class ``owner`` can be made of these, whose answers are finite."""
+    names = Rule("null or a list of text", lambda value: value is None or _is_names(value))
+    parameters: dict[str, Rule | Node] = {**owner._rules, **_OF_THE_FILE}
+    fields: dict[str, Rule | Node] = {"parameters": Fields(parameters), "classes": LABELS, "feature_names": names}
+    check_value(description, Fields(fields), "description")
+    check_array_names(list(arrays), _ARRAYS)
+    n_columns = len(arrays["center"]) if arrays["center"].ndim else 0
+    if n_columns == 0 or len(description["feature_names"] or arrays["center"]) != n_columns:
+        raise FileFormatError(f"array 'center' has {n_columns} entries, and as many columns there cannot be")
+    if "k" in parameters:
+        check_value(description["parameters"]["k"], integer(1, n_columns), "description.parameters.k")
+    shapes = owner(**description["parameters"])._networks(n_columns, len(description["classes"]["values"]))
+    sizes = {
+        "columns": n_columns,
+        "weights": sum(network.n_parameters for network in shapes.values()),
+        "moments": sum(network.n_statistics for network in shapes.values()),
+    }
+    for name, rule in _ARRAYS.items():
+        check_shape(name, arrays[name], rule, sizes)
+        check_values(name, arrays[name], rule)
+    _check_bounds(arrays, list(shapes.values()))
+
+
+def _is_names(value: Any) -> bool:
+    return isinstance(value, list) and all(text().accepts(name) for name in value)
+
+
+def _check_bounds(arrays: Arrays, networks: list[Dense]) -> None:
+    """Raise a FileFormatError where some layer could overflow.
+
+    With positive weights a network gives its largest output at its largest input, and other signs never give more.
+    """
+    weights, moments = (torch.from_numpy(arrays[name]) for name in ("parameters", "statistics"))
+    for network, own, mean_and_variance in zip(
+        networks,
+        weights.abs().split_with_sizes([network.n_parameters for network in networks], dim=1),
+        moments.split_with_sizes([network.n_statistics for network in networks], dim=1),
+        strict=True,
+    ):
+        lowest = mean_and_variance.clone()
+        for mean, variance in network._moments(lowest):
+            if bool((variance < 0).any()):
+                raise FileFormatError("array 'statistics' has variances below 0")
+            mean.abs_().neg_()
+        x = torch.full((1, network.sizes[0], 1), 2 * _FARTHEST)
+        largest = network.forward(split(own, network.shapes), x, lowest).max()
+        if not bool(largest * _STEEPEST ** len(network.sizes) < 1e37):
+            raise FileFormatError("array 'parameters' has weights so large that answers could be infinite")

@@ -1,0 +1,31 @@
+"""What a saved model holds of the rows it was fitted on; docs/privacy.md has the details."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["held_of_training"]
+
+_POOLS = {
+    "values": "{} values of each feature, drawn from the rows, each feature on its own",
+    "means": "{} values of each feature, each the mean of 16 drawn from the rows",
+    "noise": "mean and dependence of the columns, in the knockoffs",
+}
+
+
+def held_of_training(model: Any) -> list[str]:
+    """Say what is in the model, one sentence for each kind of thing."""
+    held = ["mean and deviation of each column"]
+    ensemble = getattr(model, "_ensemble", None)
+    if ensemble is None:
+        return held
+    held.append(_POOLS[model.pool_].format(len(ensemble.pool)))
+    if ensemble.scaler.ramps is not None:
+        n_columns = len(set(ensemble.scaler.ramps.column.tolist()))
+        held.append(f"minimum, quartiles and maximum of {n_columns} columns")
+    if model.encoder_ is not None:
+        n_levels = sum(len(code.levels) for code in model.encoder_.codes)
+        held.append(f"a middle value of each column, and {n_levels} levels of categories")
+    if hasattr(model, "path_"):
+        held.append(f"values drawn anew for each of {len(model.path_)} penalties")
+    return held

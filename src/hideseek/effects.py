@@ -1,0 +1,77 @@
+"""How the answer to a row changes when one more of its features is hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from hideseek.errors import InputError
+
+__all__ = ["Effects"]
+
+
+class Effects:
+    """The effect of every selected feature of every row, on each class or on the value.
+
+    Args:
+        selected: The cells that have an effect. Shape: ``(rows, features)``, bool.
+        change: For each such cell, row by row, the prediction minus the prediction with that feature hidden as well.
+            Shape: ``(selected cells, outputs)``.
+        classes: What the outputs are probabilities of; None: there is one output, the value. Shape: ``(outputs,)``.
+    """
+
+    def __init__(self, selected: NDArray[np.bool_], change: NDArray[np.floating], classes: NDArray[Any] | None) -> None:
+        self.change, self.classes = change, classes
+        self._where = sparse.csr_array(selected, dtype=np.int64)  # of each cell its place in change, counted from 1
+        self._where.data = np.arange(1, len(change) + 1)
+
+    def part(self, rows: Any, features: Any) -> Effects:
+        """Return the effects in some rows and features: slices, positions or boolean arrays."""
+        part = object.__new__(Effects)
+        part.change, part.classes = self.change, self.classes
+        part._where = self._where[rows][:, features]
+        return part
+
+    def of_class(self, label: Any) -> NDArray[np.float64]:
+        """Return the effect on the probability of this class; 0 where there is none. Shape: ``(rows, features)``."""
+        if self.classes is None:
+            raise InputError(f"effect_of({label!r}): the model predicts values, not classes; use effect")
+        found = np.flatnonzero(self.classes == label)
+        if not len(found):
+            known = ", ".join(map(repr, self.classes.tolist()))
+            raise InputError(f"effect_of({label!r}): no such class; the model's classes are {known}")
+        return self._dense(np.full(self._where.shape[0], found[0]))
+
+    def of_prediction(self, prediction: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the effect on the predicted value, or on the probability of the predicted class.
+
+        Shape: ``(rows,)`` -> ``(rows, features)``.
+        """
+        if self.classes is None:
+            return self._dense(np.zeros(len(prediction), dtype=int))
+        return self._dense((prediction[:, None] == self.classes).argmax(axis=1))
+
+    def _dense(self, output: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return a table of one output of each row. Shape: ``(rows,)`` -> ``(rows, features)``."""
+        cells = self._where.tocoo()
+        table = np.zeros(self._where.shape)
+        table[cells.row, cells.col] = self.change[cells.data - 1, output[cells.row]]
+        return table
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return everything as arrays, by name."""
+        cells = self._where.tocsr()
+        cells.sort_indices()
+        arrays = {"effect_cells": cells.astype(bool).toarray(), "effect_change": self.change[cells.data - 1]}
+        return arrays if self.classes is None else {**arrays, "effect_classes": self.classes}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Effects | None:
+        """Return what ``to_arrays`` described, or None where the arrays hold no effects."""
+        if "effect_change" not in arrays:
+            return None
+        return cls(arrays["effect_cells"], arrays["effect_change"], arrays.get("effect_classes"))

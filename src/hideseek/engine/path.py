@@ -1,0 +1,84 @@
+"""One network that answers for a whole range of prices (after Dosovitskiy and Djolonga, 2020, "You only train once").
+
+In training each row of a batch draws its own price, evenly in its logarithm. Hide gives two numbers for each feature,
+a and b, and the mask at a price falls with it:
+
+    mask = sigmoid(a - softplus(b + 1) * u)
+
+where u is the position of the price in the range, from -2 at the lowest to 2 at the highest. Seek sees u as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+__all__ = ["HALF_WIDTH", "ab_slopes", "entry_log_prices", "mask_at", "position_of", "positions_of", "price_at"]
+
+HALF_WIDTH = 2.0
+"""The position of the highest price; that of the lowest is its negative."""
+
+_CHEAPEST, _DEAREST, _BISECTIONS = -60.0, 20.0, 30
+"""Logarithms of the prices between which every feature enters: a mask goes on falling outside the range."""
+
+
+def position_of(price: float, price_range: Tensor) -> Tensor:
+    """Return the position u of a price in each member's range. Shape: ``(members, 2)`` -> ``(members,)``."""
+    low, high = price_range.unbind(dim=1)
+    return (log(price) - low) / (high - low) * (2 * HALF_WIDTH) - HALF_WIDTH
+
+
+def positions_of(log_prices: Tensor, price_range: Tensor) -> Tensor:
+    """Return the positions of prices that differ between rows. Shape: ``(rows,)`` -> ``(members, rows)``."""
+    low, high = price_range[:, :1], price_range[:, 1:]
+    return (log_prices - low) / (high - low) * (2 * HALF_WIDTH) - HALF_WIDTH
+
+
+def price_at(share: Tensor, price_range: Tensor) -> Tensor:
+    """Return the price at a share of each member's range. Shape: ``share (..., members, rows)`` -> the same."""
+    low, high = price_range.unbind(dim=1)
+    return torch.exp(low[:, None] + (high - low)[:, None] * share)
+
+
+def mask_at(output: Tensor, u: Tensor) -> Tensor:
+    """Return the masks at a position. Shape: ``output (members, 2 * features, rows)``, ``u (members, 1 or rows)``."""
+    a, b = output.chunk(2, dim=1)
+    return torch.sigmoid(a - softplus(b + 1) * u[:, None])
+
+
+def ab_slopes(mask_slope: Tensor, mask: Tensor, output: Tensor, u: Tensor, out: Tensor) -> None:
+    """Fill ``out`` with the slopes by Hide's outputs, from those by the mask. Shape: ``out``, as ``output``."""
+    a_slope, b_slope = out.chunk(2, dim=1)
+    torch.ops.aten.sigmoid_backward.grad_input(mask_slope, mask, grad_input=a_slope)
+    b = output[:, mask.shape[1] :]
+    torch.mul(torch.sigmoid(b + 1), a_slope, out=b_slope)
+    b_slope *= -u[:, None]
+
+
+def entry_log_prices(output: Tensor, price_range: Tensor, mean: Callable[[Tensor], Tensor], threshold: float) -> Tensor:
+    """Return the logarithm of the highest price at which each feature is still selected.
+
+    The mean mask of the members falls with the price, so there is one such price; it is found by bisection.
+
+    Args:
+        output: Of Hide. Shape: ``(members, 2 * features, rows)``.
+        price_range: Shape: ``(members, 2)``.
+        mean: Over members. Shape: ``(members, features, rows)`` -> ``(features, rows)``.
+        threshold: A feature is selected where the mean mask is greater.
+
+    Shape: ``(features, rows)``.
+    """
+    a, b = output.chunk(2, dim=1)
+    slope = softplus(b + 1)
+    low, high = (end[:, None, None] for end in price_range.unbind(dim=1))
+    scale = 2 * HALF_WIDTH / (high - low)
+    bottom, top = torch.full_like(a[0], _CHEAPEST), torch.full_like(a[0], _DEAREST)
+    for _ in range(_BISECTIONS):
+        middle = (bottom + top) / 2
+        selected = mean(torch.sigmoid(a - slope * ((middle - low) * scale - HALF_WIDTH))) > threshold
+        bottom, top = torch.where(selected, middle, bottom), torch.where(selected, top, middle)
+    return bottom

@@ -1,0 +1,137 @@
+"""Explanations as one ``.npz`` file: plain arrays and a digest of them, without pickle."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hideseek.archives import read_archive
+from hideseek.cells import cells_from_json, cells_to_json
+from hideseek.errors import FileFormatError, InputError
+from hideseek.files import digest_of, write_atomically
+from hideseek.schema import ArrayRule, Fields, check_shape, check_value, check_values, is_text
+from hideseek.validation import Rule, choice
+
+__all__ = ["read_explanation", "write_explanation"]
+
+_FORMAT = 2
+"""Format 1 had no digest."""
+
+_ANY = ("b", "i", "u", "f", "U", "S", "m", "M")
+_MEMBERS = {
+    "format": ArrayRule(("i",), (), low=1, high=2**31),
+    "importance": ArrayRule(("b", "i", "u", "f"), ("rows", "features")),
+    "selected": ArrayRule(("b1",), ("rows", "features")),
+    "feature_names": ArrayRule(("U",), ("features",)),
+    "row_labels": ArrayRule(_ANY, ("rows",), finite=False),
+    "importance_kind": ArrayRule(("U",), ()),
+    "frame_library": ArrayRule(("U",), ()),
+    "data": ArrayRule(_ANY, ("rows", "features"), finite=False, optional=True),
+    "cells": ArrayRule(("u1",), ("bytes",), optional=True),
+    "prediction": ArrayRule(_ANY, ("rows",), finite=False, optional=True),
+    "probability": ArrayRule(("f",), ("rows",), low=0, high=1 + 1e-3, optional=True),
+    "selection_probability": ArrayRule(("f",), ("rows", "features"), low=0, high=1 + 1e-3, optional=True),
+    "entry_price": ArrayRule(("f",), ("rows", "features"), low=0, optional=True),
+    "target_name": ArrayRule(("U",), (), optional=True),
+    "effect_cells": ArrayRule(("b1",), ("rows", "features"), optional=True),
+    "effect_change": ArrayRule(("f",), ("cells", "outputs"), optional=True),
+    "effect_classes": ArrayRule(_ANY, ("outputs",), optional=True),
+    "digest": ArrayRule(("U",), (), optional=True),
+}
+_DEEPEST = 8
+"""Groups of columns are tuples of cells, and hardly ever tuples of tuples."""
+
+
+def write_explanation(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> None:
+    """Write the arrays of an explanation, atomically; ``data`` may be objects.
+
+    Raises:
+        InputError: The explanation holds what ``read_explanation`` would refuse, such as importances that are NaN.
+    """
+    arrays = {"format": np.array(_FORMAT), **arrays}
+    if "data" in arrays and arrays["data"].dtype == object:
+        arrays["cells"] = np.frombuffer(cells_to_json(arrays.pop("data")).encode(), dtype=np.uint8)
+    arrays = {name: _plain(array) for name, array in arrays.items()}
+    try:
+        sizes: dict[str, int] = {}
+        for name, array in arrays.items():
+            check_shape(name, array, _MEMBERS[name], sizes)
+            check_values(name, array, _MEMBERS[name])
+    except FileFormatError as error:
+        raise InputError(f"this explanation cannot be saved: {error}") from error
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays, digest=np.array(digest_of("", arrays)))  # type: ignore[arg-type]
+    write_atomically(path, buffer.getvalue())
+
+
+def read_explanation(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
+    """Return the arrays that ``write_explanation`` was given.
+
+    Raises:
+        FileFormatError: The file is truncated, foreign, or written by a newer format.
+    """
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"no file at {os.fspath(path)!r}")
+    try:
+        arrays = read_archive(Path(path).read_bytes(), _MEMBERS)
+        _check_format(arrays)
+        if "cells" in arrays:
+            arrays["data"] = _cells(arrays.pop("cells").tobytes(), arrays["importance"].shape)
+        return arrays
+    except FileFormatError as error:
+        raise FileFormatError(
+            f"{os.fspath(path)!r} cannot be read as an explanation: {error}; save the explanation again"
+        ) from None
+
+
+def _check_format(arrays: dict[str, NDArray[Any]]) -> None:
+    version, digest = int(arrays["format"]), arrays.pop("digest", None)
+    if version > _FORMAT:
+        raise FileFormatError(f"it has format {version}, and this hideseek reads up to format {_FORMAT}")
+    if (version >= 2 or digest is not None) and str(digest) != digest_of("", arrays):
+        raise FileFormatError("it is damaged: its content is not what its digest was made of")
+    check_value(str(arrays["frame_library"]), choice("pandas", "polars"), "frame_library")
+
+
+def _is_cell(value: Any, depth: int = 0) -> bool:
+    if isinstance(value, list):
+        return depth < _DEEPEST and all(_is_cell(part, depth + 1) for part in value)
+    if isinstance(value, dict):
+        return len(value) == 1 and all(name in ("date", "datetime") and is_text(value[name]) for name in value)
+    return value is None or isinstance(value, bool | int | float) or is_text(value)
+
+
+def _cells(content: bytes, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return the table of objects, which has to be of this shape."""
+    n_cells = shape[0] * shape[1]
+    rules = Fields(
+        {
+            "shape": Rule(f"{list(shape)}", list(shape).__eq__),
+            "cells": Rule(
+                f"a list of {n_cells} values",
+                lambda value: isinstance(value, list) and len(value) == n_cells and all(map(_is_cell, value)),
+            ),
+        }
+    )
+    try:
+        check_value(json.loads(content), rules, "cells")
+        return cells_from_json(content.decode())
+    except FileFormatError:
+        raise
+    except (RecursionError, ValueError) as error:
+        raise FileFormatError("its cells are not in the form in which they are written") from error
+
+
+def _plain(values: NDArray[Any]) -> NDArray[Any]:
+    """Return objects as an array of their one type, or else as text: neither needs pickle."""
+    if values.dtype != object:
+        return values
+    kinds = {type(value) for value in values.flat}
+    typed = np.array(values.tolist()) if len(kinds) <= 1 and not kinds & {list, tuple} else values
+    return typed if typed.dtype != object else np.array([str(value) for value in values.flat]).reshape(values.shape)

@@ -1,0 +1,37 @@
+"""Warnings that point at the line of the user's code from which the library was called."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from importlib.util import find_spec
+
+from hideseek.errors import HideSeekWarning
+
+__all__ = ["warn_caller"]
+
+
+def _folder(package: str) -> str:
+    """Return the folder of a package, with a separator at the end, without importing the package."""
+    spec = find_spec(package)
+    return "" if spec is None or spec.origin is None else os.path.join(os.path.dirname(spec.origin), "")
+
+
+# scikit-learn stands between the caller and this package in score(), in pipelines and around transform().
+_LIBRARIES = tuple(folder for folder in map(_folder, ("hideseek", "sklearn", "joblib")) if folder)
+
+
+def warn_caller(message: str, category: type[Warning] = HideSeekWarning) -> None:
+    """Warn at the innermost line of code that is outside this package and outside scikit-learn.
+
+    Python 3.12 has ``skip_file_prefixes`` for this, which 3.11 lacks.
+
+    Args:
+        message: What happened and what to do.
+        category: The class of the warning.
+    """
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_LIBRARIES):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -1,0 +1,39 @@
+import numpy as np
+import torch
+
+from hideseek.engine.draws import Stream, step_keys
+from hideseek.engine.ensemble import POOL_ROWS, draw_noise, draw_pool
+from hideseek.engine.groups import Groups
+from hideseek.engine.strata import STRATA, stratified
+
+KEYS = step_keys(np.array([3]), Stream.POOL, 1, 3)
+
+
+def test_every_block_of_a_pool_has_one_value_from_every_sixteenth():
+    values = torch.rand(POOL_ROWS, 5, generator=torch.Generator().manual_seed(0))
+    pool = stratified(values, KEYS)
+    assert torch.equal(pool.sort(dim=0).values, values.sort(dim=0).values), "the same values in another order"
+    stratum = pool.argsort(dim=0).argsort(dim=0) // (POOL_ROWS // STRATA)
+    for block in stratum.split(STRATA):
+        assert (block.sort(dim=0).values == torch.arange(STRATA)[:, None]).all()
+
+
+def test_features_of_a_stratified_pool_stay_independent():
+    pool = stratified(torch.randn(POOL_ROWS, 40, generator=torch.Generator().manual_seed(0)), KEYS)
+    first = torch.corrcoef(pool[:STRATA].T).fill_diagonal_(0)
+    assert abs(first.mean()) < 0.05
+    assert first.abs().max() < 0.9
+
+
+def test_columns_of_one_feature_stay_together_in_a_stratified_pool():
+    level = torch.arange(POOL_ROWS) % 4
+    values = torch.cat([torch.eye(4)[level], torch.randn(POOL_ROWS, 1, generator=torch.Generator().manual_seed(0))], 1)
+    pool = stratified(values, KEYS, Groups.from_widths([4, 1]))
+    assert (pool[:, :4].sum(dim=1) == 1).all()
+    assert (pool[:STRATA, :4].sum(dim=0) == STRATA / 4).all(), "a category is drawn as often as it occurs"
+
+
+def test_few_rows_of_a_pool_stand_for_the_column():
+    X = torch.randn(5000, 30, generator=torch.Generator().manual_seed(1))
+    for rows in (draw_pool(0, X), draw_noise(0, 30)):
+        assert rows[:STRATA].mean(dim=0).abs().mean() < 0.08, "independent draws: 0.2"
