@@ -39,12 +39,28 @@ CASES = {
     "one hidden layer": {"hidden_layers": (9,), "cross_fit": True},
     "four hidden layers": {"hidden_layers": (9, 40, 8, 33)},
     "weight decay": {"weight_decay": 0.1},
+    "a range of prices": {"path": True},
+    "a range of prices, groups and weights": {"path": True, "widths": [5] * 7, "weighted": True, "cross_fit": True},
+    "a range of prices, columns that fill their vectors": {"path": True, "widths": [1] * 32, "cross_fit": True},
+    "folds": {"folds": True},
+    "folds, two Seeks and a range of prices": {"folds": True, "cross_fit": True, "path": True},
 }
 
 needs_library = pytest.mark.skipif(not native_available(), reason="needs the compiled step")
 
 
-def make_problem(*, rows=400, widths=(1,) * 5, outputs=3, target="classes", weighted=False, members=3, **recipe):
+def make_problem(
+    *,
+    rows=400,
+    widths=(1,) * 5,
+    outputs=3,
+    target="classes",
+    weighted=False,
+    members=3,
+    path=False,
+    folds=False,
+    **recipe,
+):
     generator = torch.Generator().manual_seed(0)
     columns, features = sum(widths), len(widths)
     X = torch.randn(2, rows, columns, generator=generator)
@@ -57,15 +73,19 @@ def make_problem(*, rows=400, widths=(1,) * 5, outputs=3, target="classes", weig
     weight = 2 * torch.rand(2, rows, generator=generator) if weighted else None
     visible = np.ones((members, features), dtype=bool)
     visible[1:2, 2] = False
-    price = np.array([0.02, 0.05, 0.0, 0.1])[:members]
-    group = Members(member_seeds(0, members), price, visible, np.array([1, 0, 1, 0])[:members])
+    price = np.array([0.02, 0.05, 0.3, 0.1])[:members]
+    lowest, fold = price / 50 if path else None, np.arange(members) if folds else None
+    group = Members(member_seeds(0, members), price, visible, np.array([1, 0, 1, 0])[:members], lowest, fold)
     recipe = replace(RECIPE, **recipe)
-    hide, seek = Mlp((columns, *recipe.hidden_layers, features)), Mlp((columns, *recipe.hidden_layers, outputs))
+    hide = Mlp((columns, *recipe.hidden_layers, features * (2 if path else 1)))
+    seek = Mlp((columns + path, *recipe.hidden_layers, outputs))
     stack, trainable = initial_stack(hide, seek, group, CPU, recipe.n_seeks, Groups.from_widths(widths))
     seeds, table = torch.from_numpy(group.seeds), torch.from_numpy(group.table)
     prices, seen = torch.from_numpy(price).float(), torch.from_numpy(visible).float()
     loss = "squared_error" if target == "values" else "cross_entropy"
-    return Problem(recipe, Data(X, targets[target], weight), loss, stack, trainable, seeds, table, prices, seen)
+    data = Data(X, targets[target], weight, (torch.arange(rows) % 4).expand(2, -1) if folds else None)
+    left_out = None if fold is None else torch.from_numpy(fold)
+    return Problem(recipe, data, loss, stack, trainable, seeds, table, prices, seen, left_out)
 
 
 def reference(problem):
