@@ -1,7 +1,9 @@
 """The steps in C against those in torch, which say what is right."""
 
+import shutil
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from hideseek.engine.eager import SmallSteps, eager_steps
 from hideseek.engine.groups import Groups
 from hideseek.engine.knockoffs import GaussianKnockoffs
 from hideseek.engine.native import NativeSteps, native_available, suits
+from hideseek.engine.native.compile import LIBRARY, compile_library
 from hideseek.engine.native.library import load
 from hideseek.engine.networks import Mlp
 from hideseek.engine.recipe import Recipe
@@ -243,3 +246,23 @@ def test_without_the_library_torch_takes_the_steps(monkeypatch, tmp_path):
     assert not native_available()
     steps = choose_steps(make_problem(), None, 1)
     assert isinstance(steps, SmallSteps)
+
+
+@needs_library
+def test_a_library_of_other_sources_is_not_used(monkeypatch, tmp_path):
+    folder = Path(native.library.__file__).parent
+    for name in [LIBRARY, *(path.name for path in folder.glob("*.[ch]"))]:
+        shutil.copyfile(folder / name, tmp_path / name)
+    monkeypatch.setattr(native.library, "__file__", str(tmp_path / "library.py"))
+    assert native_available()
+    (tmp_path / "step.h").write_text("/* another version */")
+    native.library._load.cache_clear()
+    assert not native_available()
+
+
+def test_the_build_leaves_the_library_out_where_there_is_no_compiler(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    with pytest.raises(OSError, match="no C compiler"):
+        compile_library(Path(native.library.__file__).parent, tmp_path / LIBRARY)
+    assert not (tmp_path / LIBRARY).exists()

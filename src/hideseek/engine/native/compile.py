@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import shlex
@@ -11,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-__all__ = ["LIBRARY", "compile_library"]
+__all__ = ["LIBRARY", "compile_library", "source_digest"]
 
 LIBRARY = "libstep.so"
 _FLAGS = (
@@ -30,6 +31,12 @@ _VARIANTS = {
 _X86 = ("x86_64", "amd64")
 
 
+def source_digest(folder: Path) -> str:
+    """Return a digest of the sources, by which a library that was compiled from others is told apart."""
+    sources = sorted((*folder.glob("*.c"), *folder.glob("*.h")))
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
+
+
 def compile_library(folder: Path, target: Path) -> None:
     """Compile the sources in ``folder`` into ``target``.
 
@@ -40,7 +47,7 @@ def compile_library(folder: Path, target: Path) -> None:
     compiler = _compiler()
     with tempfile.TemporaryDirectory() as scratch:
         objects = [_kernel(compiler, folder, Path(scratch), "base", ())]
-        defines = []
+        defines = [f'-DSOURCES="{source_digest(folder)}"']
         if platform.machine().lower() in _X86:
             for name, flags in _VARIANTS.items():
                 try:

@@ -32,6 +32,9 @@ static int level(void)
     return 0;
 }
 
+/* The digest of the sources that this was compiled from. */
+EXPORT const char *hideseek_sources(void) { return SOURCES; }
+
 /* The number of instruction sets that can be asked for here, the plainest first. */
 EXPORT int hideseek_levels(void) { return level() + 1; }
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, c_float, c_int, c_int64, c_void_p
+from ctypes import POINTER, c_char_p, c_float, c_int, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
 
-from hideseek.engine.native.compile import LIBRARY
+from hideseek.engine.native.compile import LIBRARY, source_digest
 
 __all__ = ["MOST_LAYERS", "Task", "load"]
 
@@ -34,7 +34,7 @@ class Task(ctypes.Structure):
 
 
 def load() -> ctypes.CDLL | None:
-    """The library; None where it was not compiled, or where HIDESEEK_NATIVE=0 turns it off."""
+    """Return the library; None where it was not compiled from these sources, or HIDESEEK_NATIVE=0 turns it off."""
     return None if os.environ.get("HIDESEEK_NATIVE") == "0" else _load(Path(__file__).with_name(LIBRARY))
 
 
@@ -42,7 +42,10 @@ def load() -> ctypes.CDLL | None:
 def _load(path: Path) -> ctypes.CDLL | None:
     try:
         library = ctypes.CDLL(str(path))
-    except OSError:
+        library.hideseek_sources.restype = c_char_p
+        if library.hideseek_sources().decode() != source_digest(path.parent):
+            return None  # left from another version, whose structures may differ
+    except (OSError, AttributeError):
         return None
     task = POINTER(Task)
     library.hideseek_levels.argtypes = []
