@@ -4,12 +4,14 @@ BIN := .venv/bin
 DATA := ../shared/data
 export HIDESEEK_DATA ?= $(if $(wildcard $(DATA)),$(abspath $(DATA)))
 
+NATIVE := src/hideseek/engine/native
+
 .PHONY: demo test install check clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
 
-test: check
+test: check $(NATIVE)/libstep.so
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 check: .venv/installed
@@ -25,5 +27,9 @@ install: .venv/installed
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test]'
 	touch $@
 
+# Installing compiles it too. Without a C compiler torch takes its place.
+$(NATIVE)/libstep.so: $(wildcard $(NATIVE)/*.[ch]) $(NATIVE)/compile.py
+	-$(PYTHON) $(NATIVE)/compile.py
+
 clean:
-	rm -rf .venv demo build dist
+	rm -rf .venv demo build dist $(NATIVE)/libstep.so

@@ -40,7 +40,7 @@ class Adam:
         self._square = torch.zeros_like(self._parameters)
         self._t = torch.zeros((), device=parameters.device)
         self._learning_rate, self._weight_decay = learning_rate, weight_decay
-        self._beta1, self._beta2, self._epsilon = beta1, beta2, epsilon
+        self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
 
     def step(self, gradient: Tensor) -> None:
         """Move the weights against the gradient."""
@@ -53,9 +53,9 @@ class Adam:
             [],
             [self._t],
             lr=self._learning_rate,
-            beta1=self._beta1,
-            beta2=self._beta2,
-            eps=self._epsilon,
+            beta1=self.beta1,
+            beta2=self.beta2,
+            eps=self.epsilon,
             weight_decay=self._weight_decay,
             amsgrad=False,
             maximize=False,

@@ -12,7 +12,7 @@ from hideseek.engine.objective import annealed, as_outputs
 from hideseek.engine.path import HALF_WIDTH, price_at
 from hideseek.engine.steps import Problem
 
-__all__ = ["Batches", "Window"]
+__all__ = ["Batches", "Window", "own_rows"]
 
 
 class Window(NamedTuple):
@@ -82,7 +82,7 @@ class _WholeTables:
     def __init__(self, problem: Problem, n_ahead: int) -> None:
         data, n_members = problem.data, len(problem.seeds)
         if problem.stack.n_seeks > 1 or problem.fold is not None:
-            x, target, weight = data.rows(_own_rows(problem).flatten(1) + (problem.table * data.X.shape[1])[:, None])
+            x, target, weight = data.rows(own_rows(problem).flatten(1) + (problem.table * data.X.shape[1])[:, None])
         else:
             x, target, weight = data.tables(problem.table if len(data.X) > 1 else problem.table[:1])
         x = torch.cat((x, torch.ones_like(x[:, :1])), dim=1)
@@ -105,7 +105,7 @@ class _DrawnRows:
         self._keys = Keys(problem.seeds, Stream.BATCH)
         self._draws = Draws(torch.arange(size, dtype=torch.int32, device=device), n_ahead * n_members)
         shared_out = problem.stack.n_seeks > 1 or problem.fold is not None
-        self._own_rows = _own_rows(problem) if shared_out else None
+        self._own_rows = own_rows(problem) if shared_out else None
         self._first_rows = (problem.table * n_rows)[:, None]
         first_cells = problem.table[:, None] * n_columns + torch.arange(n_columns, device=device)
         self._first_cells = (first_cells * n_rows)[:, :, None]
@@ -137,7 +137,7 @@ class _DrawnRows:
         return values.flatten(0, 1).index_select(0, rows.view(-1)).view(*rows.shape, *values.shape[2:])
 
 
-def _own_rows(problem: Problem) -> Tensor:
+def own_rows(problem: Problem) -> Tensor:
     """Return the rows that belong to each of a member's Seeks, by its seed, without the fold that it leaves out.
 
     Shape: ``(members, n_seeks, rows // n_seeks)``, int64.

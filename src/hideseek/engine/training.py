@@ -19,6 +19,7 @@ from hideseek.engine.eager import eager_steps
 from hideseek.engine.graph import ReplayedSteps
 from hideseek.engine.groups import Groups
 from hideseek.engine.hideseek import prediction_loss
+from hideseek.engine.native import NativeSteps, native_available, suits
 from hideseek.engine.networks import Mlp
 from hideseek.engine.objective import PREDICTION_LOSSES, annealed, as_outputs
 from hideseek.engine.recipe import Recipe
@@ -167,8 +168,10 @@ def _joined(first: tuple[Stack, History], second: tuple[Stack, History]) -> tupl
 
 
 def choose_steps(problem: Problem, replacement: Replacement | None, n_threads: int) -> Steps | ReplayedSteps:
-    """Operation by operation on a CPU; recorded and replayed on a GPU, as one kernel where there is one."""
+    """In C on a CPU, or operation by operation; recorded and replayed on a GPU, as one kernel where there is one."""
     groups = problem.stack.groups
+    if replacement is None and native_available() and suits(problem):
+        return NativeSteps(problem, n_threads)
     if problem.seeds.device.type != "cuda":
         return eager_steps(problem, replacement or Marginal(problem.data.columns, problem.table, groups), n_threads)
     if replacement is not None:

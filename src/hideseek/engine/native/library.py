@@ -1,0 +1,56 @@
+"""The compiled training step: where it lies, and the structures that it is called with."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import POINTER, c_char_p, c_float, c_int, c_int64, c_void_p
+from functools import cache
+from pathlib import Path
+
+from hideseek.engine.native.compile import LIBRARY, source_digest
+
+__all__ = ["MOST_LAYERS", "Task", "load"]
+
+MOST_LAYERS = 8
+
+_Sizes = c_int64 * (MOST_LAYERS + 1)
+
+
+class Task(ctypes.Structure):
+    """What a stack is trained on; each field is explained in ``step.h``."""
+
+    _fields_ = [
+        *((name, c_int64) for name in ("n_members", "n_seeks", "n_features", "n_columns", "n_rows", "n_own")),
+        *((name, c_int64) for name in ("batch_size", "loss", "path", "n_hide", "n_seek")),
+        ("hide", _Sizes),
+        ("seek", _Sizes),
+        *((name, c_void_p) for name in ("first_column", "feature", "x", "target", "weight", "table", "own_rows")),
+        *((name, c_void_p) for name in ("batch_keys", "replacement_keys", "price_keys")),
+        *((name, c_void_p) for name in ("price", "visible", "log_prices")),
+        *((name, c_void_p) for name in ("parameters", "trainable", "moments", "loss_sum", "mask_sum")),
+        *((name, c_float) for name in ("beta1", "beta2", "epsilon", "decay")),
+    ]
+
+
+def load() -> ctypes.CDLL | None:
+    """Return the library; None where it was not compiled from these sources, or HIDESEEK_NATIVE=0 turns it off."""
+    return None if os.environ.get("HIDESEEK_NATIVE") == "0" else _load(Path(__file__).with_name(LIBRARY))
+
+
+@cache
+def _load(path: Path) -> ctypes.CDLL | None:
+    try:
+        library = ctypes.CDLL(str(path))
+        library.hideseek_sources.restype = c_char_p
+        if library.hideseek_sources().decode() != source_digest(path.parent):
+            return None  # left from another version, whose structures may differ
+    except (OSError, AttributeError):
+        return None
+    task = POINTER(Task)
+    library.hideseek_levels.argtypes = []
+    library.hideseek_sizes.argtypes = [c_int, task, POINTER(c_int64), POINTER(c_int64)]
+    library.hideseek_run.argtypes = [c_int, task, c_void_p, c_int64, c_int64, c_int64, c_void_p]
+    for function in (library.hideseek_sizes, library.hideseek_run):
+        function.restype = None
+    return library

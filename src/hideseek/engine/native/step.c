@@ -1,0 +1,212 @@
+/* Training steps of one member of a stack, from the draw of its rows to its new weights.
+ *
+ * The rows of a batch are worked on in blocks that stay in the cache. Inputs and hidden values lie row after row, so
+ * that the vectors run along the units of a layer; outputs, masks and losses lie unit after unit, so that the vectors
+ * run along the rows. Compiled once for each instruction set, with VARIANT at the end of the exported names.
+ */
+
+#include "network.h"
+#include "rows.h"
+
+#ifdef __SSE__
+#include <xmmintrin.h>
+#endif
+
+#define JOIN(a, b) a##b
+#define NAMED(a, b) JOIN(a, b)
+
+/* ---- the mask ---- */
+
+/* m = sigmoid(a); with a path m = sigmoid(a - softplus(b + 1) u), and -u sigmoid(b + 1) takes the place of b. */
+static void fill_mask(const Task *task, Room *room, const Block *block)
+{
+    for (long f = 0; f < task->n_features; f++) {
+        Vector sum = load(room->mask_sums + f * LANES);
+        for (int r = 0; r < block->n_padded; r += LANES) {
+            Vector a = load(room->hide.output + f * MOST_ROWS + r);
+            if (task->path) {
+                float *place = room->hide.output + (task->n_features + f) * MOST_ROWS + r;
+                Vector b = load(place) + 1.0f, level = load(room->level + r);
+                a -= softplus(b) * level;
+                store(place, -level * sigmoid(b));
+            }
+            Vector mask = sigmoid(a);
+            store(room->mask + f * MOST_ROWS + r, mask);
+            sum += mask * load(room->weight + r);
+        }
+        store(room->mask_sums + f * LANES, sum);
+    }
+}
+
+/* z = m x + (1 - m) x_hat, and what z gains where the mask does: x - x_hat. */
+static void fill_z(const Task *task, Room *room, const Block *block)
+{
+    const long columns = padded(task->n_columns);
+    transpose(room->mask, MOST_ROWS, task->feature, task->n_columns, block->n_padded, room->by_row, room->z_width);
+    for (int r = 0; r < block->n; r++) {
+        const long place = r * room->z_width;
+        const float *x = room->x + r * room->x_width, *x_hat = room->x_hat + r * room->x_width;
+        for (long c = 0; c < columns; c += LANES) {
+            Vector drawn = load(x_hat + c), shown = load(x + c) - drawn;
+            store(room->shown + place + c, shown);
+            store(room->z + place + c, drawn + load(room->by_row + place + c) * shown);
+        }
+        if (task->path)
+            room->z[place + task->n_columns] = room->level[r];
+    }
+}
+
+/* From the slopes by z times x - x_hat, in by_row, to those by Hide's output, in its place. */
+static void fill_hide_slopes(const Task *task, Room *room, const Block *block, const float *visible, float price)
+{
+    transpose(room->by_row, room->z_width, NULL, block->n, padded(task->n_columns), room->by_column, MOST_ROWS);
+    for (long f = 0; f < task->n_features; f++)
+        for (int r = 0; r < block->n_padded; r += LANES) {
+            Vector slope = load(room->price + r) * (price * visible[f]);
+            for (long c = task->first_column[f]; c < task->first_column[f + 1]; c++)
+                slope += load(room->by_column + c * MOST_ROWS + r);
+            Vector mask = load(room->mask + f * MOST_ROWS + r);
+            slope *= mask * (1.0f - mask);
+            store(room->hide.output + f * MOST_ROWS + r, slope);
+            if (task->path) {
+                float *place = room->hide.output + (task->n_features + f) * MOST_ROWS + r;
+                store(place, slope * load(place));
+            }
+        }
+}
+
+/* ---- the loss ---- */
+
+/* Put the slopes of the loss in the place of the output; return the sum of the losses over the rows. */
+static float cross_entropy(const Room *room, float *output, const Block *block, long classes, float share)
+{
+    Vector losses = {0};
+    for (int r = 0; r < block->n_padded; r += LANES) {
+        Vector most = load(output + r), sum = {0}, loss = {0}, weight = load(room->weight + r);
+        for (long o = 1; o < classes; o++)
+            most = larger(most, load(output + o * MOST_ROWS + r));
+        for (long o = 0; o < classes; o++)
+            sum += exponential(load(output + o * MOST_ROWS + r) - most);
+        Vector normal = most + logarithm(sum);
+        for (long o = 0; o < classes; o++) {
+            float *place = output + o * MOST_ROWS + r;
+            Vector target = load(room->target + o * MOST_ROWS + r), log_y_hat = load(place) - normal;
+            loss -= target * log_y_hat;
+            store(place, (exponential(log_y_hat) - target) * (weight * share));
+        }
+        losses += loss * weight;
+    }
+    return total(losses);
+}
+
+static float squared_error(const Room *room, float *output, const Block *block, float share)
+{
+    Vector losses = {0};
+    for (int r = 0; r < block->n_padded; r += LANES) {
+        Vector error = load(output + r) - load(room->target + r), weight = load(room->weight + r);
+        losses += error * error * weight;
+        store(output + r, error * (weight * (2.0f * share)));
+    }
+    return total(losses);
+}
+
+static float loss_and_slopes(const Task *task, const Room *room, Network *seek, const Block *block)
+{
+    const float share = 1.0f / (float)task->batch_size;
+    if (task->loss == VALUES)
+        return squared_error(room, seek->output, block, share);
+    return cross_entropy(room, seek->output, block, task->seek[task->n_seek], share);
+}
+
+/* ---- steps ---- */
+
+/* The position u and the price of each row of a block: a price for all, or one drawn for each. */
+static void fill_prices(const Task *task, Room *room, long member, const Block *block)
+{
+    if (!task->path) {
+        memcpy(room->price, room->weight, MOST_ROWS * sizeof(float));
+        return;
+    }
+    const uint64_t key = key_at(task->price_keys[member], block->step);
+    const float low = task->log_prices[2 * member], high = task->log_prices[2 * member + 1];
+    for (int r = 0; r < MOST_ROWS; r++)
+        room->level[r] = (float)(((word(key, (uint32_t)(block->first + r)) ^ 0x80000000u) + 0.5) / 4294967296.0);
+    for (int r = 0; r < MOST_ROWS; r += LANES) {
+        Vector v = load(room->level + r);
+        store(room->price + r, exponential(low + (high - low) * v) * load(room->weight + r));
+        store(room->level + r, 4.0f * v - 2.0f);
+    }
+}
+
+/* The gradients of a block whose rows are gathered; return the sum of its losses. */
+static float block_gradient(const Task *task, Room *room, const Block *block, const float *visible, float price)
+{
+    const int n = block->n, n_padded = block->n_padded, alone = task->n_seeks == 1, add = !block->starts_seek;
+    forward(&room->hide, room->x, room->x_width, n, n_padded);
+    fill_mask(task, room, block);
+    fill_z(task, room, block);
+    if (!alone) {
+        Network *own = &room->seeks[block->seek];
+        forward(own, room->z, room->z_width, n, n_padded);
+        loss_and_slopes(task, room, own, block);
+        backward(own, room->z, room->z_width, n, n_padded, 1, add, NULL, NULL);
+    }
+    Network *seek = &room->seeks[task->n_seeks - 1 - block->seek]; /* that Hide learns through */
+    forward(seek, room->z, room->z_width, n, n_padded);
+    const float loss = loss_and_slopes(task, room, seek, block);
+    backward(seek, room->z, room->z_width, n, n_padded, alone, add, room->shown, room->by_row);
+    fill_hide_slopes(task, room, block, visible, price);
+    backward(&room->hide, room->x, room->x_width, n, n_padded, 1, !block->starts_step, NULL, NULL);
+    return loss;
+}
+
+/* ---- what the dispatcher calls ---- */
+
+void NAMED(sizes, VARIANT)(const Task *task, int64_t *moment_floats, int64_t *room_floats)
+{
+    Room room;
+    *room_floats = arrange(task, &room, NULL);
+    *moment_floats = 2 * room.n_weights;
+}
+
+void NAMED(run, VARIANT)(const Task *task, float *space, int64_t member, int64_t done, int64_t n_steps,
+                         const Moment *moments)
+{
+#ifdef __SSE__
+    const unsigned mode = _mm_getcsr(); /* numbers too small for the full precision are slow, and 0 will do */
+    _mm_setcsr(mode | 0x8040);
+#endif
+    Room room;
+    memset(space, 0, (size_t)arrange(task, &room, space) * sizeof(float));
+    carry_member(task, &room, member, room.weights, task->parameters, FROM_STACK);
+    if (task->trainable)
+        carry_member(task, &room, member, room.trainable, (float *)task->trainable, FROM_STACK);
+    float *mean = task->moments + 2 * member * room.n_weights, *square = mean + room.n_weights;
+    const float *visible = task->visible + member * task->n_features;
+    const float own_price = (task->path ? 1.0f : task->price[member]) / (float)task->batch_size;
+    const int64_t n_blocks = blocks_of_seek(task) * task->n_seeks;
+    Block block = block_at(task, done * n_blocks);
+    draw(task, &room, member, &block);
+    double loss = 0.0;
+    for (int64_t t = 0; t < n_steps; t++) {
+        for (int s = 0; s < task->n_seeks; s++)
+            turn(&room.seeks[s]);
+        turn(&room.hide);
+        for (int64_t b = 1; b <= n_blocks; b++) {
+            gather(task, &room, member, block.n);
+            fill_prices(task, &room, member, &block);
+            const Block next = block_at(task, (done + t) * n_blocks + b);
+            draw(task, &room, member, &next);
+            loss += block_gradient(task, &room, &block, visible, moments[t].share * own_price);
+            block = next;
+        }
+        move(task, &room, &moments[t], mean, square);
+    }
+    carry_member(task, &room, member, room.weights, task->parameters, TO_STACK);
+    task->loss_sum[member * task->seek[task->n_seek]] += (float)loss;
+    for (long f = 0; f < task->n_features; f++)
+        task->mask_sum[member * task->n_features + f] += total(load(room.mask_sums + f * LANES));
+#ifdef __SSE__
+    _mm_setcsr(mode);
+#endif
+}

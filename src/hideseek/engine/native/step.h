@@ -1,0 +1,42 @@
+/* What a stack is trained on, as the caller describes it: the fields of ``_Task`` in the Python module beside this file. */
+
+#ifndef HIDESEEK_STEP_H
+#define HIDESEEK_STEP_H
+
+#include <stdint.h>
+
+#define MOST_LAYERS 8
+
+enum Loss { CLASS_NUMBERS, CLASS_PROBABILITIES, VALUES };
+
+typedef struct {
+    int64_t n_members, n_seeks, n_features, n_columns, n_rows, n_own, batch_size, loss, path;
+    int64_t n_hide, n_seek; /* layers of weights of each network */
+    int64_t hide[MOST_LAYERS + 1], seek[MOST_LAYERS + 1]; /* sizes */
+    const int32_t *first_column; /* of each feature, and the number of columns: (features + 1,) */
+    const int32_t *feature; /* of each column: (columns,) */
+    const float *x; /* (tables, rows, columns) */
+    const void *target; /* (tables, rows) int64, (tables, rows, outputs) or (tables, rows) float */
+    const float *weight; /* (tables, rows), or null */
+    const int64_t *table; /* (members,) */
+    const int32_t *own_rows; /* rows that each Seek learns from: (members, n_seeks, n_own); null: all of them */
+    const uint64_t *batch_keys, *replacement_keys, *price_keys; /* of the streams: (members,) */
+    const float *price; /* (members,) */
+    const float *visible; /* (members, features) */
+    const float *log_prices; /* ends of the range of prices: (members, 2), or null */
+    float *parameters; /* as in Stack */
+    const float *trainable; /* of the shape of the parameters, or null */
+    float *moments; /* what Adam remembers: (members, moment_floats) */
+    float *loss_sum; /* (members, outputs) */
+    float *mask_sum; /* (members, features) */
+    float beta1, beta2, epsilon, decay; /* decay: learning rate times weight decay */
+} Task;
+
+/* What differs from step to step, the same for all members. */
+typedef struct {
+    float share; /* of the final price */
+    float step_size; /* learning rate / (1 - beta1^t) */
+    float correction; /* 1 / sqrt(1 - beta2^t) */
+} Moment;
+
+#endif

@@ -1,0 +1,143 @@
+"""Steps of training by the compiled library, each thread with a member at a time."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from ctypes import byref, c_int64
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from hideseek.engine.batches import own_rows
+from hideseek.engine.draws import Keys, Stream
+from hideseek.engine.native.library import MOST_LAYERS, Task, load
+from hideseek.engine.objective import annealed
+from hideseek.engine.steps import Problem, Steps
+
+__all__ = ["NativeSteps", "native_available", "suits"]
+
+_MOST_PRODUCTS = 4e8
+"""Multiplications in one call, fewer than a slow processor does in a fifth of a second: Ctrl-C waits no longer."""
+
+_CLASS_NUMBERS, _CLASS_PROBABILITIES, _VALUES = range(3)
+
+
+def native_available() -> bool:
+    """Whether the library was compiled and is not turned off by HIDESEEK_NATIVE=0."""
+    return load() is not None
+
+
+def suits(problem: Problem) -> bool:
+    """Whether the library is made for this problem: on a CPU, drawn batches, one to seven hidden layers.
+
+    Hidden values are drawn from the marginals.
+    """
+    sizes = problem.stack.hide.sizes
+    return (
+        problem.seeds.device.type == "cpu"
+        and problem.stack.parameters.dtype == torch.float32
+        and not problem.full_batch
+        and 3 <= len(sizes) <= MOST_LAYERS + 1
+    )
+
+
+class NativeSteps(Steps):
+    """All steps of a call at once, member after member; each member's bits are its own.
+
+    Args:
+        problem: What is trained, on what. It must be one that ``suits``.
+        n_threads: Members that are worked on at a time.
+        level: Which instruction set to use, the plainest first; None: the fastest of this processor.
+    """
+
+    def __init__(self, problem: Problem, n_threads: int = 1, level: int | None = None) -> None:
+        super().__init__(problem, n_chunks=1)
+        library = load()
+        if library is None:
+            raise RuntimeError("the native training step is not compiled here, or HIDESEEK_NATIVE=0 turns it off")
+        self._library = library
+        self._level = library.hideseek_levels() - 1 if level is None else level
+        self._done, n_members = 0, problem.stack.n_members
+        self._task, self._kept = Task(), list[Tensor]()  # the task holds addresses only
+        self._describe(problem)
+        moment_floats, room_floats = c_int64(), c_int64()
+        library.hideseek_sizes(self._level, byref(self._task), byref(moment_floats), byref(room_floats))
+        self._moments = torch.zeros(n_members, moment_floats.value)
+        self._give(moments=self._moments)
+        self._rooms = [torch.empty(room_floats.value) for _ in range(max(1, min(n_threads, n_members)))]
+        self._pool = ThreadPoolExecutor(len(self._rooms)) if len(self._rooms) > 1 else None
+        products = 3 * problem.batch_size * problem.stack.parameters.numel() / n_members
+        self._most_steps = max(1, int(_MOST_PRODUCTS / products))
+
+    def _describe(self, problem: Problem) -> None:
+        stack, data, recipe, task = problem.stack, problem.data, problem.recipe, self._task
+        task.n_members, task.n_features = problem.visible.shape
+        _, task.n_rows, task.n_columns = data.X.shape
+        task.n_seeks, task.batch_size = stack.n_seeks, problem.batch_size
+        for name, sizes in (("hide", stack.hide.sizes), ("seek", stack.seek.sizes)):
+            setattr(task, f"n_{name}", len(sizes) - 1)
+            getattr(task, name)[: len(sizes)] = sizes
+        task.beta1, task.beta2, task.epsilon = self._adam.beta1, self._adam.beta2, self._adam.epsilon
+        task.decay = recipe.learning_rate * recipe.weight_decay
+        feature = torch.arange(task.n_columns) if stack.groups is None else stack.groups.feature
+        starts = torch.searchsorted(feature, torch.arange(task.n_features + 1))
+        self._give(first_column=starts.int(), feature=feature.int())
+        if data.target.dtype == torch.int64:
+            task.loss = _CLASS_NUMBERS
+        else:
+            task.loss = _VALUES if problem.loss == "squared_error" else _CLASS_PROBABILITIES
+        self._give(x=data.X, target=data.target, table=problem.table, price=problem.price, visible=problem.visible)
+        for name, stream in (("batch_keys", Stream.BATCH), ("replacement_keys", Stream.REPLACEMENT)):
+            self._give(**{name: Keys(problem.seeds, stream).stream_keys})
+        if data.weight is not None:
+            self._give(weight=data.weight)
+        task.n_own = problem.n_learned // stack.n_seeks
+        if stack.n_seeks > 1 or problem.fold is not None:
+            self._give(own_rows=own_rows(problem).int())
+        if stack.price_range is not None:
+            task.path = 1
+            self._give(log_prices=stack.price_range, price_keys=Keys(problem.seeds, Stream.PRICE).stream_keys)
+        if problem.trainable is not None:
+            self._give(trainable=problem.trainable)
+        self._give(parameters=stack.parameters, loss_sum=self._loss_sum, mask_sum=self._mask_sum)
+
+    def _give(self, **tensors: Tensor) -> None:
+        """Let the task point at these tensors."""
+        for name, tensor in tensors.items():
+            contiguous = tensor.contiguous()
+            self._kept.append(contiguous)
+            setattr(self._task, name, contiguous.data_ptr())
+
+    def close(self) -> None:
+        """Let go of the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def run(self, n_steps: int) -> None:
+        """As ``Steps.run``."""
+        last = self._done + n_steps
+        while self._done < last:
+            count = min(self._most_steps, last - self._done)
+            members, schedule = iter(range(self._task.n_members)), self._schedule(count)
+            if self._pool is None:
+                self._work(members, schedule, self._rooms[0])
+            else:  # each thread takes the next member that no other has taken
+                deque(self._pool.map(partial(self._work, members, schedule), self._rooms), maxlen=0)
+            self._done += count
+
+    def _work(self, members: Iterator[int], schedule: Tensor, room: Tensor) -> None:
+        call = partial(self._library.hideseek_run, self._level, byref(self._task), room.data_ptr())
+        for member in members:
+            call(member, self._done, len(schedule), schedule.data_ptr())
+
+    def _schedule(self, n_steps: int) -> Tensor:
+        """What differs from step to step: the share of the price and Adam's corrections. Shape: ``(steps, 3)``."""
+        recipe, adam = self._problem.recipe, self._adam
+        t = torch.arange(self._done + 1, self._done + n_steps + 1)
+        share = annealed(t, recipe.steps, recipe.anneal_power)
+        step_size = recipe.learning_rate / (1 - adam.beta1 ** t.double())
+        correction = (1 - adam.beta2 ** t.double()).rsqrt()
+        return torch.stack((share, step_size, correction), dim=1).float()

@@ -1,0 +1,268 @@
+"""The steps in C against those in torch, which say what is right."""
+
+import shutil
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from hideseek.engine import native
+from hideseek.engine.draws import member_seeds
+from hideseek.engine.eager import SmallSteps, eager_steps
+from hideseek.engine.groups import Groups
+from hideseek.engine.knockoffs import GaussianKnockoffs
+from hideseek.engine.native import NativeSteps, native_available, suits
+from hideseek.engine.native.compile import LIBRARY, compile_library
+from hideseek.engine.native.library import load
+from hideseek.engine.networks import Mlp
+from hideseek.engine.recipe import Recipe
+from hideseek.engine.replacement import Marginal
+from hideseek.engine.stack import Data, Members, initial_stack
+from hideseek.engine.steps import Problem
+from hideseek.engine.training import choose_steps, train
+
+CPU = torch.device("cpu")
+RECIPE = Recipe(steps=40, batch_size=70, hidden_layers=(20, 24))
+CASES = {
+    "one Seek": {},
+    "two Seeks": {"cross_fit": True},
+    "an odd batch, several blocks": {"cross_fit": True, "batch_size": 333},
+    "weights": {"weighted": True},
+    "weights and two Seeks": {"weighted": True, "cross_fit": True},
+    "class probabilities": {"target": "probabilities", "cross_fit": True},
+    "values": {"target": "values", "cross_fit": True, "weighted": True},
+    "groups": {"widths": [1, 5, 2, 9, 1], "cross_fit": True},
+    "groups of even width": {"widths": [5] * 7},
+    "many columns": {"widths": [1] * 70, "cross_fit": True},
+    "columns that fill their vectors": {"widths": [1] * 64, "hidden_layers": (64, 32)},
+    "many classes": {"outputs": 10, "cross_fit": True},
+    "one hidden layer": {"hidden_layers": (9,), "cross_fit": True},
+    "four hidden layers": {"hidden_layers": (9, 40, 8, 33)},
+    "weight decay": {"weight_decay": 0.1},
+    "a range of prices": {"path": True},
+    "a range of prices, groups and weights": {"path": True, "widths": [5] * 7, "weighted": True, "cross_fit": True},
+    "a range of prices, columns that fill their vectors": {"path": True, "widths": [1] * 32, "cross_fit": True},
+    "folds": {"folds": True},
+    "folds, two Seeks and a range of prices": {"folds": True, "cross_fit": True, "path": True},
+}
+
+needs_library = pytest.mark.skipif(not native_available(), reason="needs the compiled step")
+
+
+def make_problem(
+    *,
+    rows=400,
+    widths=(1,) * 5,
+    outputs=3,
+    target="classes",
+    weighted=False,
+    members=3,
+    path=False,
+    folds=False,
+    **recipe,
+):
+    generator = torch.Generator().manual_seed(0)
+    columns, features = sum(widths), len(widths)
+    X = torch.randn(2, rows, columns, generator=generator)
+    targets = {
+        "classes": torch.randint(outputs, (2, rows), generator=generator),
+        "probabilities": torch.rand(2, rows, outputs, generator=generator).softmax(dim=2),
+        "values": X[..., 0] + X[..., 1],
+    }
+    outputs = 1 if target == "values" else outputs
+    weight = 2 * torch.rand(2, rows, generator=generator) if weighted else None
+    visible = np.ones((members, features), dtype=bool)
+    visible[1:2, 2] = False
+    price = np.array([0.02, 0.05, 0.3, 0.1])[:members]
+    lowest, fold = price / 50 if path else None, np.arange(members) if folds else None
+    group = Members(member_seeds(0, members), price, visible, np.array([1, 0, 1, 0])[:members], lowest, fold)
+    recipe = replace(RECIPE, **recipe)
+    hide = Mlp((columns, *recipe.hidden_layers, features * (2 if path else 1)))
+    seek = Mlp((columns + path, *recipe.hidden_layers, outputs))
+    stack, trainable = initial_stack(hide, seek, group, CPU, recipe.n_seeks, Groups.from_widths(widths))
+    seeds, table = torch.from_numpy(group.seeds), torch.from_numpy(group.table)
+    prices, seen = torch.from_numpy(price).float(), torch.from_numpy(visible).float()
+    loss = "squared_error" if target == "values" else "cross_entropy"
+    data = Data(X, targets[target], weight, (torch.arange(rows) % 4).expand(2, -1) if folds else None)
+    left_out = None if fold is None else torch.from_numpy(fold)
+    return Problem(recipe, data, loss, stack, trainable, seeds, table, prices, seen, left_out)
+
+
+def reference(problem):
+    return eager_steps(problem, Marginal(problem.data.columns, problem.table, problem.stack.groups))
+
+
+def padded(size):
+    return -(-size // 16) * 16
+
+
+def gradients_of(steps):
+    """The gradients of a first step, which Adam's means are a tenth of, in the order of the stack's parameters."""
+    problem = steps._problem
+    means = steps._moments.unflatten(1, (2, -1))[:, 0] / (1 - steps._adam.beta1)
+    networks = [problem.stack.hide.sizes, *[problem.stack.seek.sizes] * problem.stack.n_seeks]
+    start, layers = 0, []
+    for sizes in networks:
+        for i, (inputs, outputs) in enumerate(pairwise(sizes)):
+            last = i == len(sizes) - 2
+            n, width = (outputs, padded(inputs)) if last else (inputs, padded(outputs))
+            matrix = means[:, start : start + n * width].unflatten(1, (n, width))
+            bias = means[:, start + n * width : start + n * width + outputs]
+            matrix = matrix[:, :, :inputs] if last else matrix[:, :, :outputs].transpose(1, 2)
+            layers.append(torch.cat((matrix, bias[:, :, None]), dim=2))
+            start += n * width + padded(outputs)
+    n_layers = len(networks[0]) - 1
+    hide, seeks = layers[:n_layers], layers[n_layers:]
+    together = [torch.stack(seeks[i::n_layers], dim=1) for i in range(n_layers)]
+    return torch.cat([layer.flatten() for layer in (*hide, *together)])
+
+
+def every_level():
+    library = load()
+    return range(0 if library is None else library.hideseek_levels())
+
+
+@needs_library
+@pytest.mark.parametrize("level", every_level())
+@pytest.mark.parametrize("case", CASES)
+def test_gradients_and_losses_are_those_of_the_torch_steps(case, level):
+    ours, theirs = make_problem(**CASES[case]), make_problem(**CASES[case])
+    with torch.inference_mode():
+        steps, expected = NativeSteps(ours, level=level), reference(theirs)
+        steps.run(1)
+        expected.run(1)
+        gradient = expected._gradients.sum(dim=0)
+        error = 1e-6 * gradient.abs().max().item()
+        torch.testing.assert_close(gradients_of(steps), gradient, atol=error, rtol=1e-5)
+        torch.testing.assert_close(steps.take_losses(1), expected.take_losses(1), atol=1e-6, rtol=1e-6)
+        assert (steps.take_losses(1) == 0).all(), "losses are taken once"
+
+
+@needs_library
+@pytest.mark.parametrize("case", CASES)
+def test_steps_stay_those_of_the_torch_path(case):
+    # A gradient near 0 may have another sign, and Adam's first steps are as long for it as for any other.
+    ours, theirs = make_problem(**CASES[case]), make_problem(**CASES[case])
+    with torch.inference_mode():
+        steps, expected = NativeSteps(ours, n_threads=2), reference(theirs)
+        for n_steps, share in ((1, 1e-3), (2, 1e-2), (17, 5e-2)):
+            steps.run(n_steps)
+            expected.run(n_steps)
+            far = (ours.stack.parameters - theirs.stack.parameters).abs() > 1e-4
+            assert far.float().mean() < share
+            torch.testing.assert_close(steps.take_losses(n_steps), expected.take_losses(n_steps), atol=1e-3, rtol=1e-3)
+        steps.close()
+
+
+def after_steps(problem, n_threads=1):
+    with torch.inference_mode():
+        steps = NativeSteps(problem, n_threads)
+        steps.run(7)
+        steps.run(5)
+        losses = steps.take_losses(12)
+        steps.close()
+    return problem.stack.by_member(), losses
+
+
+@needs_library
+def test_threads_do_not_change_a_bit():
+    case = {"cross_fit": True, "weighted": True, "members": 4}
+    one, *others = (after_steps(make_problem(**case), n) for n in (1, 2, 3, 8))
+    for other in others:
+        assert torch.equal(one[0], other[0])
+        assert torch.equal(one[1], other[1])
+
+
+@needs_library
+def test_calls_of_few_steps_do_not_change_a_bit(monkeypatch):
+    whole, _ = after_steps(make_problem(cross_fit=True))
+    monkeypatch.setattr("hideseek.engine.native.steps._MOST_PRODUCTS", 1)
+    again, _ = after_steps(make_problem(cross_fit=True))
+    assert torch.equal(whole, again)
+
+
+@needs_library
+@pytest.mark.parametrize("cross_fit", [False, True])
+def test_a_member_alone_has_the_bits_that_it_has_in_a_stack(cross_fit):
+    recipe = replace(RECIPE, cross_fit=cross_fit)
+    problem = make_problem(cross_fit=cross_fit)
+    visible = problem.visible.bool().numpy()
+    members = Members(problem.seeds.numpy(), problem.price.double().numpy(), visible, problem.table.numpy())
+
+    def fit(part):
+        return train(recipe, problem.data, members.part(part), loss="cross_entropy", n_outputs=3, device=CPU)
+
+    together, history = fit(slice(None))
+    for k in range(3):
+        alone, single = fit(slice(k, k + 1))
+        assert torch.equal(together.by_member()[k], alone.by_member()[0])
+        assert np.array_equal(history.prediction_loss[:, k], single.prediction_loss[:, 0])
+
+
+@needs_library
+def test_columns_that_a_member_does_not_see_stay_out():
+    problem = make_problem(cross_fit=True, weight_decay=0.1)
+    after_steps(problem)
+    hide, seek = problem.stack.matrices(problem.stack.parameters)
+    assert (hide[0][1, :, 2] == 0).all()
+    assert (seek[0][2:4, :, 2] == 0).all()
+    assert (seek[0][[0, 1, 4, 5]] != 0).all()
+
+
+@needs_library
+def test_a_loss_that_is_not_finite_is_seen():
+    problem = make_problem()
+    problem.stack.matrices(problem.stack.parameters)[1][0][1] = torch.nan
+    with torch.inference_mode():
+        steps = NativeSteps(problem)
+        steps.run(2)
+        loss = steps.take_losses(2)[0]
+    assert loss.isfinite().tolist() == [True, False, True]
+
+
+@needs_library
+def test_it_is_chosen_where_it_fits(monkeypatch):
+    def chosen(replacement=None, **case):
+        return type(choose_steps(make_problem(**case), replacement, 1))
+
+    assert chosen() is chosen(cross_fit=True) is NativeSteps
+    assert chosen(batch_size=None) is chosen(batch_size=400) is chosen(hidden_layers=()) is SmallSteps
+    assert not suits(make_problem(hidden_layers=(4,) * 8))
+    problem = make_problem()
+    knockoffs = GaussianKnockoffs.fit(problem.data.columns, [0, 1]).of(problem.table)
+    assert chosen(knockoffs) is SmallSteps
+    monkeypatch.setenv("HIDESEEK_NATIVE", "0")
+    assert not native_available()
+    assert chosen() is SmallSteps
+    with pytest.raises(RuntimeError, match="HIDESEEK_NATIVE"):
+        NativeSteps(problem)
+
+
+def test_without_the_library_torch_takes_the_steps(monkeypatch, tmp_path):
+    monkeypatch.setattr(native.library, "__file__", str(tmp_path / "library.py"))
+    assert not native_available()
+    steps = choose_steps(make_problem(), None, 1)
+    assert isinstance(steps, SmallSteps)
+
+
+@needs_library
+def test_a_library_of_other_sources_is_not_used(monkeypatch, tmp_path):
+    folder = Path(native.library.__file__).parent
+    for name in [LIBRARY, *(path.name for path in folder.glob("*.[ch]"))]:
+        shutil.copyfile(folder / name, tmp_path / name)
+    monkeypatch.setattr(native.library, "__file__", str(tmp_path / "library.py"))
+    assert native_available()
+    (tmp_path / "step.h").write_text("/* another version */")
+    native.library._load.cache_clear()
+    assert not native_available()
+
+
+def test_the_build_leaves_the_library_out_where_there_is_no_compiler(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    with pytest.raises(OSError, match="no C compiler"):
+        compile_library(Path(native.library.__file__).parent, tmp_path / LIBRARY)
+    assert not (tmp_path / LIBRARY).exists()
