@@ -356,10 +356,7 @@ class Explanation:
     # -- on disk ------------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one ``.npz`` file, atomically and without pickle.
-
-        Predictions are among it, and effects if they were asked for before.
-        """
+        """Write everything, predictions and effects included, to one ``.npz`` file, atomically and without pickle."""
         arrays: dict[str, Any] = {
             "format": np.array(_FORMAT),
             "importance": self.importance,
@@ -378,8 +375,8 @@ class Explanation:
         for name, value in {**given, "selection_probability": self.selection_probability}.items():
             if value is not None:
                 arrays[name] = _plain(value)
-        if self._effects is not None:
-            arrays |= {name: _plain(value) for name, value in self._effects.to_arrays().items()}
+        if (effects := self._find_effects()) is not None:
+            arrays |= {name: _plain(value) for name, value in effects.to_arrays().items()}
         buffer = io.BytesIO()
         np.savez_compressed(buffer, **arrays)
         write_atomically(path, buffer.getvalue())
@@ -414,6 +411,8 @@ class Explanation:
             explanation._predicted = arrays["prediction"], arrays.get("probability")
         explanation._agreed = arrays.get("selection_probability")
         explanation._effects = Effects.from_arrays(arrays)
+        if explanation._effects is not None and explanation._effects.shape != explanation.shape:
+            raise FileFormatError(f"{os.fspath(path)!r} has effects of other rows or features: save it again")
         return explanation
 
 
