@@ -24,9 +24,7 @@ class Effects:
         classes: What the outputs are probabilities of; None: there is one output, the value. Shape: ``(outputs,)``.
     """
 
-    def __init__(
-        self, selected: NDArray[np.bool_], change: NDArray[np.floating], classes: NDArray[Any] | None
-    ) -> None:
+    def __init__(self, selected: NDArray[np.bool_], change: NDArray[np.floating], classes: NDArray[Any] | None) -> None:
         self.change, self.classes = change, classes
         self._where = sparse.csr_array(selected, dtype=np.int64)  # of each cell its place in change, counted from 1
         self._where.data = np.arange(1, len(change) + 1)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import io
-import operator
 import os
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -15,12 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from hideseek.cells import cells_from_json, cells_to_json, short
 from hideseek.effects import Effects
-from hideseek.errors import FileFormatError, InputError
-from hideseek.files import write_atomically
+from hideseek.errors import FileFormatError, InputError, PositionError
+from hideseek.files import accessing, write_atomically
 from hideseek.frames import FrameLibrary, make_frame
 from hideseek.interop import to_shap
+from hideseek.picking import are_names, by_name, positions
 from hideseek.sentences import sentence
-from hideseek.validation import listed
+from hideseek.validation import Rule, as_array, check_parameters, choice, listed, row_number
 
 if TYPE_CHECKING:
     from hideseek.report import ExplanationPlots
@@ -35,6 +35,14 @@ Agreement = Callable[[NDArray[Any]], NDArray[Any]]
 
 EffectsOf = Callable[[NDArray[Any]], Effects]
 """Rows -> how their predictions change when one more feature is hidden."""
+
+_RULES = {
+    "feature_names": Rule("a list of names", lambda value: isinstance(value, Iterable)).or_none(),
+    "importance_kind": Rule("text", lambda value: isinstance(value, str)),
+    "predictor": Rule("a function of rows", lambda value: callable(value) and not isinstance(value, type)).or_none(),
+    "frame_library": choice("pandas", "polars"),
+    "target_name": Rule("text", lambda value: isinstance(value, str)).or_none(),
+}
 
 _FORMAT = 1
 _HTML_ROWS = 8
@@ -82,8 +90,16 @@ class Explanation:
         frame_library: FrameLibrary = "pandas",
         target_name: str | None = None,
     ) -> None:
-        self.importance = np.asarray(importance)
-        self.selected = np.asarray(selected, dtype=bool)
+        given = {
+            "feature_names": feature_names,
+            "importance_kind": importance_kind,
+            "predictor": predictor,
+            "frame_library": frame_library,
+            "target_name": target_name,
+        }
+        check_parameters("Explanation", given, _RULES)
+        self.importance = as_array("importance", importance)
+        self.selected = as_array("selected", selected, bool)
         if self.importance.ndim != 2 or self.importance.shape != self.selected.shape:
             raise InputError(
                 "importance and selected must both be (rows, features); "
@@ -92,15 +108,15 @@ class Explanation:
         n_rows, n_features = self.importance.shape
         names = [f"x{j + 1}" for j in range(n_features)] if feature_names is None else [str(n) for n in feature_names]
         self.feature_names = tuple(names)
-        self.data = None if data is None else np.asarray(data)
-        self.row_labels = np.arange(n_rows) if row_labels is None else np.asarray(row_labels)
+        self.data = None if data is None else as_array("data", data)
+        self.row_labels = np.arange(n_rows) if row_labels is None else np.atleast_1d(as_array("row_labels", row_labels))
         self.importance_kind = importance_kind
         self.model = model
         self.target_name = target_name
         self._frame_library = frame_library
         self._predictor = predictor
         # Stays whole when features are picked, so that predictions can still be made.
-        self._inputs = self.data if inputs is None else np.asarray(inputs)
+        self._inputs = self.data if inputs is None else as_array("inputs", inputs)
         self._predicted: tuple[NDArray[Any], NDArray[Any] | None] | None = None
         self._agreement = agreement
         self._agreed: NDArray[Any] | None = None
@@ -110,6 +126,7 @@ class Explanation:
         for name, size, expected in (
             ("feature_names", len(self.feature_names), n_features),
             ("row_labels", len(self.row_labels), n_rows),
+            ("inputs", n_rows if inputs is None else len(np.atleast_1d(np.asarray(self._inputs))), n_rows),
         ):
             if size != expected:
                 raise InputError(f"{name} has {size} entries; importance is {n_rows} rows by {n_features} features")
@@ -189,14 +206,14 @@ class Explanation:
 
         Rows are positions, slices, lists or boolean arrays; features likewise, or names.
         """
-        if isinstance(key, tuple) and not _are_names(key):
+        if isinstance(key, tuple) and not are_names(key):
             if len(key) != 2:
-                raise IndexError(f"an explanation has two axes, rows and features; {len(key)} indices came")
+                raise PositionError(f"an explanation has two axes, rows and features; {len(key)} indices came")
             rows, features = key
         else:
-            rows, features = (slice(None), key) if _are_names(key) else (key, slice(None))
-        i = self._positions(rows, len(self), "row")
-        j = self._positions(self._by_name(features), len(self.feature_names), "feature")
+            rows, features = (slice(None), key) if are_names(key) else (key, slice(None))
+        i = positions(rows, len(self), "row")
+        j = positions(by_name(features, self.feature_names), len(self.feature_names), "feature")
         part = Explanation(
             self.importance[i][:, j],
             self.selected[i][:, j],
@@ -222,29 +239,6 @@ class Explanation:
             part._predicted = label[i], None if probability is None else probability[i]
         return part
 
-    def _by_name(self, features: Any) -> Any:
-        if not _are_names(features):
-            return features
-        names = [features] if isinstance(features, str) else [str(name) for name in features]
-        unknown = [name for name in names if name not in self.feature_names]
-        if unknown:
-            raise KeyError(f"no feature named {listed(map(repr, unknown), last='or')}")
-        return [self.feature_names.index(name) for name in names]
-
-    @staticmethod
-    def _positions(key: Any, size: int, what: str) -> Any:
-        """Something that keeps both axes when used as an index."""
-        if isinstance(key, slice):
-            return key
-        if np.ndim(key) == 0:
-            if isinstance(key, bool | np.bool_) or not hasattr(key, "__index__"):
-                raise IndexError(f"{what}s are picked by position, slice, list or boolean array; {key!r} came")
-            if not -size <= int(key) < size:
-                raise IndexError(f"{what} {int(key)} of an explanation with {size} {what}s")
-            return [int(key)]
-        positions = np.asarray(key)
-        return positions if positions.size else positions.astype(int)
-
     # -- for people ---------------------------------------------------------------------------------------------
 
     def describe(self, row: int) -> str:
@@ -253,7 +247,7 @@ class Explanation:
         The selected features are those that the prediction was made from; "decided" says no more than that. Where the
         effects are known they stand for themselves, largest first; elsewhere each feature has its importance behind it.
         """
-        return sentence(self[operator.index(row)])
+        return sentence(self[row_number(row)])
 
     @property
     def plot(self) -> ExplanationPlots:
@@ -385,10 +379,12 @@ class Explanation:
     def load(cls, path: str | os.PathLike[str]) -> Explanation:
         """The explanation that ``save`` wrote."""
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with accessing(path, "read") as source, np.load(source, allow_pickle=False) as file:
                 arrays = dict(file)
             version = int(arrays.get("format", 0))
             missing = {"importance", "selected", "feature_names", "row_labels", "importance_kind"} - set(arrays)
+        except InputError:  # the path is none
+            raise
         except (zipfile.BadZipFile, ValueError, EOFError, TypeError) as error:
             raise FileFormatError(f"{os.fspath(path)!r} is not a whole explanation file: save it again") from error
         if version < 1 or version > _FORMAT:
@@ -414,14 +410,6 @@ class Explanation:
         if explanation._effects is not None and explanation._effects.shape != explanation.shape:
             raise FileFormatError(f"{os.fspath(path)!r} has effects of other rows or features: save it again")
         return explanation
-
-
-def _are_names(key: Any) -> bool:
-    """One name, or a list, tuple, array or index of names."""
-    parts = key.tolist() if hasattr(key, "tolist") else key
-    return isinstance(key, str) or (
-        isinstance(parts, list | tuple) and len(parts) > 0 and all(isinstance(part, str) for part in parts)
-    )
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Mapping
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
 from hideseek._version import __version__
-from hideseek.errors import FileFormatError, InputError
-from hideseek.files import write_atomically
+from hideseek.errors import FileFormatError, InputError, MissingFileError
+from hideseek.files import accessing, write_atomically
 from hideseek.validation import listed
 
 __all__ = ["Arrays", "Description", "header_of", "labels_from_json", "labels_to_json", "load", "save"]
@@ -91,8 +90,9 @@ def header_of(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _contents(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"no file at {os.fspath(path)!r}")
+    with accessing(path, "read") as file:
+        if not file.is_file():
+            raise MissingFileError(f"no file at {os.fspath(path)!r}")
     try:
         with safe_open(os.fspath(path), framework="numpy") as file:
             metadata = file.metadata() or {}

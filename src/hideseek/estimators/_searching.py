@@ -22,6 +22,7 @@ from hideseek.search.candidates import PathProblem, train_paths
 from hideseek.search.parts import judging_splits
 from hideseek.search.path import PRICES, PenaltyPath
 from hideseek.search.screening import Screening, residuals_of, screen
+from hideseek.validation import is_finite_number, shown
 
 if TYPE_CHECKING:
     from hideseek.estimators._base import BaseHideSeek
@@ -141,8 +142,10 @@ def position_on(path: PenaltyPath, wishes: dict[str, float | None]) -> int:
     if len(given) != 1:
         raise InputError(f"at takes one of {', '.join(choices)}; {len(given)} came")
     ((name, wish),) = given.items()
-    if not (np.isfinite(wish) and (wish > 0 if name == "penalty" else wish >= 0)):
-        raise InputError(f"{name}={wish!r}: expected a finite number that is not negative (a penalty: not 0 either)")
+    if not (is_finite_number(wish) and (wish > 0 if name == "penalty" else wish >= 0)):
+        raise InputError(
+            f"{name}={shown(wish)}: expected a finite number that is not negative (a penalty: not 0 either)"
+        )
     return choices[name](wish)
 
 

@@ -85,6 +85,8 @@ def held_out_rows(target: NDArray[Any], fraction: float, seed: int) -> Split:
         kept, out = train_test_split(rows, test_size=fraction, random_state=seed, stratify=_classes(target, 2))
     except ValueError as error:
         raise InputError(f"validation_fraction={fraction}: {error}") from error
+    if len(kept) < 2:
+        raise InputError(f"validation_fraction={fraction} leaves {len(kept)} of {len(target)} rows to learn from")
     return kept, out
 
 
@@ -111,6 +113,11 @@ def judging_splits(target: NDArray[Any], fraction: float, seed: int) -> list[Spl
     )
     splits = list(folds.split(np.zeros(n_rows), classes))
     shortest = min(len(kept) for kept, _ in splits)  # tables of one stack are of one shape
+    if shortest < 2:
+        raise InputError(
+            f'penalty="auto", as in preset "best", holds out rows to compare penalties; {n_rows} rows are too '
+            "few: pass more rows or a penalty"
+        )
     return [(kept[:shortest], out) for kept, out in splits]
 
 

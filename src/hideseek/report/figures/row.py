@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from hideseek.explanation import Explanation
 from hideseek.report.figures.axes import feature_lines, legend_below, letters, plain_frame, title
 from hideseek.report.figures.colours import first, grey
 from hideseek.report.figures.features import kind, legible, signed, span
+from hideseek.validation import row_number
 
 __all__ = ["row"]
 
@@ -22,7 +22,7 @@ _LONGEST_VALUE = 12
 
 def row(explanation: Explanation, position: int, *, max_features: int, ax: Axes | None) -> Axes:
     """A bar for each feature of the row, with its value; the selected ones in colour."""
-    one = explanation[operator.index(position)]
+    one = explanation[row_number(position)]
     importance = np.asarray(one.importance[0], dtype=np.float64)
     ax, features = feature_lines(list(one.feature_names), np.abs(np.nan_to_num(importance)), max_features, ax, text=3)
     selected = one.selected[0, features]

@@ -1,26 +1,16 @@
 // Effects: how much each selected feature adds to the prediction, as bars to the left and right, and in words.
 
-const SVG = "http://www.w3.org/2000/svg";
-
 /** A bar from the middle: to the right what raises the prediction, to the left what lowers it. */
 function makeEffectBar() {
-  const element = document.createElementNS(SVG, "svg");
-  const bar = document.createElementNS(SVG, "rect");
-  const middle = document.createElementNS(SVG, "line");
-  setAttributes(element, { class: "effect-bar", viewBox: "-100 0 200 12", preserveAspectRatio: "none" });
-  element.setAttribute("aria-hidden", "true"); // the number beside it says the same
-  setAttributes(bar, { y: 2, height: 8 });
-  setAttributes(middle, { x1: 0, x2: 0, y1: 0, y2: 12 });
-  element.append(bar, middle);
+  const fill = make("span");
+  const element = make("span", { className: "effect-bar", "aria-hidden": "true" }, fill); // the number says the same
   const show = (effect, largest) => {
-    const width = 100 * Math.min(1, Math.abs(effect) / largest);
-    setAttributes(bar, { x: effect < 0 ? -width : 0, width, class: effect < 0 ? "lowers" : "raises" });
+    const half = 50 * Math.min(1, Math.abs(effect) / largest);
+    fill.className = effect < 0 ? "lowers" : "raises";
+    fill.style.left = `${effect < 0 ? 50 - half : 50}%`;
+    fill.style.width = `${half}%`;
   };
   return { element, show };
-}
-
-function setAttributes(element, attributes) {
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
 }
 
 /** +0.37, with a sign; as many digits as the prediction has. */
