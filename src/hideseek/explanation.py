@@ -294,13 +294,18 @@ class Explanation:
             return values
         return [None if value is None else short(value) for value in values]
 
-    def to_shap(self) -> Any:
-        """The importances as a ``shap.Explanation``, for ``shap.plots`` bar, beeswarm, violin, scatter and heatmap.
+    def to_shap(self, values: str = "importance", of: Any = None) -> Any:
+        """Return importances or effects as a ``shap.Explanation``, for ``shap.plots``.
 
-        Masks are no contributions: they do not add up from a base value to the prediction. Plots that add them up,
-        waterfall, force and decision, are refused; the line f(x) above a heatmap is how many features are shown.
+        Args:
+            values: "importance": for bar, beeswarm, violin, scatter and heatmap plots. Masks do not add up from a base
+                value to the prediction, so waterfall, force and decision plots are refused; the line f(x) above a
+                heatmap is how many features are shown. "effect": for those plots too. They end at the prediction, and
+                each bar is right by itself: what hiding that one feature changes. But effects do not add up, so where
+                such a plot begins is only what is left, and not, as SHAP writes there, a mean prediction E[f(X)].
+            of: The class whose probability the effects are on; if not given, the predicted one of each row.
         """
-        return to_shap(self)
+        return to_shap(self, values, of)
 
     def _frame(self, columns: dict[str, NDArray[Any]]) -> Any:
         return make_frame(columns, self._frame_library)
