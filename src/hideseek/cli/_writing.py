@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from hideseek.cli._formats import STANDARD_STREAM, Format, format_of, installed, is_stream
 from hideseek.cli._usage import UsageError
-from hideseek.errors import InputError
+from hideseek.errors import FileAccessError, InputError
 from hideseek.files import write_atomically
 
 if TYPE_CHECKING:
@@ -78,6 +78,8 @@ def naming(path: str) -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise
+    except FileAccessError as error:  # it names the file
+        raise InputError(str(error)) from error
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror or error}") from error
 
