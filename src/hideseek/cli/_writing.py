@@ -78,10 +78,10 @@ def naming(path: str) -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise
-    except FileAccessError as error:  # it names the file
-        raise InputError(str(error)) from error
     except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
+        cause = error.__cause__ if isinstance(error, FileAccessError) else error
+        reason = cause.strerror if isinstance(cause, OSError) else None
+        raise InputError(f"cannot write {path}: {reason or error}") from error
 
 
 def encode_table(table: nw.DataFrame[Any], path: str) -> bytes:
