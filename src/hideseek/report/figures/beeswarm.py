@@ -33,11 +33,13 @@ def beeswarm(
     rows = sampled(explanation, max_rows)
     are_effects = wants_effects(rows, values)
     # All rows rank the features by importance; effects are those of the rows drawn, which is where they are computed.
-    rows = as_effects(rows, _class_drawn(rows) if of is None else of) if are_effects else rows
+    if are_effects:
+        rows = as_effects(rows, _class_drawn(rows) if of is None else of)
+        rows = rows[:, rows.selected.any(axis=0)] if rows.selected.any() else rows
     whole = rows if are_effects else explanation
     weight, _ = mean_and_error(whole)
     ax, features = feature_lines(
-        list(explanation.feature_names), weight, max_features, ax, text=2 if rows.data is None else 3
+        list(whole.feature_names), weight, max_features, ax, text=2 if rows.data is None else 3
     )
     low, high = span(whole)
     if signed(whole):
@@ -56,7 +58,7 @@ def beeswarm(
     plain_frame(ax, x=kind(rows))
     if rows.data is not None:
         _legend(ax, seen)
-    left_out(ax, rows=(len(rows), len(explanation)), features=(len(features), len(weight)))
+    left_out(ax, rows=(len(rows), len(explanation)), features=(len(features), explanation.shape[1]))
     return ax
 
 

@@ -34,11 +34,11 @@ def as_effects(explanation: Explanation, of: Any = None) -> Explanation:
     """
     effect = explanation.effect if of is None else explanation.effect_of(of)
     if of is not None:
-        what = f"the probability of {named_answer(of, explanation.target_name)}"
+        what = f"the probability of {_unbroken(of, explanation)}"
     elif explanation.probability is None:
         what = explanation.target_name or "the predicted value"
     elif len(explanation) == 1:
-        what = f"the probability of {named_answer(np.asarray(explanation.prediction)[0], explanation.target_name)}"
+        what = f"the probability of {_unbroken(np.asarray(explanation.prediction)[0], explanation)}"
     else:
         what = "the probability of the predicted class"
     found = Explanation(
@@ -52,3 +52,8 @@ def as_effects(explanation: Explanation, of: Any = None) -> Explanation:
     )
     found._predicted = explanation._predict()
     return found
+
+
+def _unbroken(label: Any, explanation: Explanation) -> str:
+    """Return "y = 1" with spaces at which no label of an axis is broken."""
+    return named_answer(label, explanation.target_name).replace(" ", "\N{NO-BREAK SPACE}")

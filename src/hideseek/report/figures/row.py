@@ -30,7 +30,7 @@ def row(
     if wants_effects(one, values) and one.selected.any():
         return _effects(one, of, max_features, ax)
     importance = np.asarray(one.importance[0], dtype=np.float64)
-    ax, features = _bars(one, one, importance, max_features, ax)
+    ax, features = _bars(one, importance, max_features, ax)
     selected = one.selected[0, features]
     for bar, chosen in zip(ax.patches, selected, strict=True):
         bar.set_color(first(ax) if chosen else grey(ax))
@@ -47,7 +47,7 @@ def _effects(one: Explanation, of: Any, max_features: int, ax: Axes | None) -> A
     """Bars to the right and left of 0 for the selected features of a row."""
     chosen = as_effects(one, of)[:, one.selected[0]]
     effect = np.asarray(chosen.importance[0])
-    ax, features = _bars(one, chosen, effect, max_features, ax)
+    ax, features = _bars(chosen, effect, max_features, ax)
     for bar, size in zip(ax.patches, effect[features], strict=True):
         bar.set_color(second(ax) if size < 0 else first(ax))
     high = 1.1 * (np.abs(effect).max(initial=0.0) or 1.0)
@@ -59,7 +59,7 @@ def _effects(one: Explanation, of: Any, max_features: int, ax: Axes | None) -> A
 
 
 def _bars(
-    whole: Explanation, one: Explanation, numbers: NDArray[np.float64], max_features: int, ax: Axes | None
+    one: Explanation, numbers: NDArray[np.float64], max_features: int, ax: Axes | None
 ) -> tuple[Axes, NDArray[np.intp]]:
     """Bars for the features of one row with the largest numbers, their values beside them, and a title."""
     ax, features = feature_lines(list(one.feature_names), np.abs(np.nan_to_num(numbers)), max_features, ax, text=3)
@@ -69,7 +69,7 @@ def _bars(
         for line, value in enumerate(one.data[0, features]):
             ax.text(1.02, line, f"= {_written(value)}", transform=beside, va="center", fontsize=letters())
     plain_frame(ax, x=kind(one))
-    title(ax, *_heading(whole, len(features)))
+    title(ax, *_heading(one, len(features)))
     return ax, features
 
 

@@ -17,6 +17,8 @@ __all__ = ["page_features", "page_rows"]
 _LONGEST_SENTENCE = 400
 _FEATURES_IN_HEATMAP = 60
 _MOST_BARS = 12
+_LONGEST_BAR = 0.98
+"""Share of the effects that have bars of their own length; those of the largest are cut, or no other could be seen."""
 
 
 def page_features(content: Content) -> dict[str, Any]:
@@ -51,7 +53,7 @@ def page_rows(content: Content) -> dict[str, Any]:
 
 
 def _effects(content: Content, part: Explanation) -> dict[str, Any] | None:
-    """Return what they are effects on, the largest, and for each row its features with their effects, largest first."""
+    """Return what they are effects on, which size has the longest bar, and for each row its effects, largest first."""
     effect = part.effect
     if effect is None:
         return None
@@ -62,7 +64,9 @@ def _effects(content: Content, part: Explanation) -> dict[str, Any] | None:
         largest_first = chosen[np.argsort(-np.abs(own[chosen]), kind="stable")][:_MOST_BARS]
         rows.append([[int(j), float(f"{own[j]:.7g}")] for j in largest_first])
     of = "value" if part.probability is None else "probability"
-    return {"of": of, "largest": max(float(np.abs(shown).max(initial=0.0)), 1e-12), "rows": rows}
+    sizes = np.abs(effect[part.selected])
+    largest = float(np.quantile(sizes, _LONGEST_BAR)) if len(sizes) else 0.0
+    return {"of": of, "largest": max(largest, 1e-12), "rows": rows}
 
 
 def _top(explanation: Explanation) -> float:
