@@ -5,6 +5,9 @@
 
 #include <stdint.h>
 #include <string.h>
+#ifdef __SSE__
+#include <immintrin.h>
+#endif
 
 #if defined(__AVX512F__)
 #define LANES 16
@@ -27,13 +30,22 @@ INLINE Vector all(float value) { return value - (Vector){0}; }
 
 /* The value where the mask is all ones, else 0. */
 INLINE Vector where(IntVector mask, Vector value) { return (Vector)(mask & (IntVector)value); }
-/* What is not a number stays so in these two, so that a training that fails is noticed. */
-INLINE Vector positive(Vector value) { return where(~(value <= 0), value); }
+/* What is not a number stays so in the first argument, so that a training that fails is noticed. */
 INLINE Vector larger(Vector a, Vector b)
 {
+#if LANES == 16
+    return _mm512_max_ps(b, a);
+#elif LANES == 8
+    return _mm256_max_ps(b, a);
+#elif defined(__SSE__)
+    return _mm_max_ps(b, a);
+#else
     IntVector mask = b > a;
     return (Vector)((mask & (IntVector)b) | (~mask & (IntVector)a));
+#endif
 }
+
+INLINE Vector positive(Vector value) { return larger(value, (Vector){0}); }
 
 INLINE float total(Vector value)
 {
@@ -84,11 +96,13 @@ INLINE Vector logarithm(Vector x)
     return (p * square * f + (power * -2.12194440e-4f - 0.5f * square)) + f + power * 0.693359375f;
 }
 
-/* ln(1 + e^x). */
-INLINE Vector softplus(Vector x)
+/* ln(1 + e^x) and its slope, the sigmoid. */
+INLINE Vector softplus(Vector x, Vector *slope)
 {
-    Vector far = -larger(x, -x);
-    return positive(x) + logarithm(1.0f + exponential(far));
+    Vector small = exponential(-larger(x, -x)), inverse = 1.0f / (1.0f + small);
+    IntVector negative = x < 0;
+    *slope = inverse * (where(negative, small) + where(~negative, all(1.0f)));
+    return positive(x) + logarithm(1.0f + small);
 }
 
 #if LANES == 16
