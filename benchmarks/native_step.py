@@ -6,12 +6,14 @@ Usage: python -m benchmarks.native_step
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import torch
 
+from benchmarks.arithmetic import matrix_rate
 from hideseek.engine.draws import member_seeds
 from hideseek.engine.eager import eager_steps
 from hideseek.engine.groups import Groups
@@ -23,7 +25,7 @@ from hideseek.engine.stack import Data, Members, initial_stack
 from hideseek.engine.steps import Problem, Steps
 
 CPU = torch.device("cpu")
-SHAPES = {  # columns, features, width
+SHAPES = {  # columns, features, width of the hidden layers
     "11 columns": (11, 11, 32),
     "35 columns of 7 features": (35, 7, 32),
     "115 columns of 23 features": (115, 23, 32),
@@ -31,24 +33,23 @@ SHAPES = {  # columns, features, width
     "115 columns of 23 features, 64 units": (115, 23, 64),
 }
 RECIPE = Recipe(steps=2000, batch_size=96, learning_rate=4e-3, cross_fit=True, n_members=10)
-ROUNDS, STEPS = 12, 20
+ROUNDS, STEPS = 40, 10
 
 
-def make_problem(columns: int, features: int, width: int, recipe: Recipe = RECIPE, rows: int = 2000) -> Problem:
+def make_problem(columns: int, features: int, width: int, path: bool = False, recipe: Recipe = RECIPE) -> Problem:
+    """Ten members on 2,000 rows, at one price or, with ``path``, at a range of prices."""
     recipe = replace(recipe, hidden_layers=(width, width))
     generator = torch.Generator().manual_seed(0)
-    X = torch.randn(1, rows, columns, generator=generator)
+    X = torch.randn(1, 2000, columns, generator=generator)
     groups = Groups.from_widths([columns // features] * features)
     n = recipe.n_members
-    members = Members(
-        member_seeds(0, n), np.full(n, 0.03), np.ones((n, features), dtype=bool), np.zeros(n, dtype=np.int64)
-    )
-    hide, seek = Mlp((columns, width, width, features)), Mlp((columns, width, width, 2))
+    price, visible, table = np.full(n, 0.03), np.ones((n, features), dtype=bool), np.zeros(n, dtype=np.int64)
+    members = Members(member_seeds(0, n), price, visible, table, price / 50 if path else None)
+    hide, seek = Mlp((columns, width, width, features * (1 + path))), Mlp((columns + path, width, width, 2))
     stack, trainable = initial_stack(hide, seek, members, CPU, recipe.n_seeks, groups)
-    seeds, table = torch.from_numpy(members.seeds), torch.from_numpy(members.table)
-    price, visible = torch.from_numpy(members.price).float(), torch.from_numpy(members.visible).float()
-    data = Data(X, (X[..., 0] * X[..., 1] > 0).long())
-    return Problem(recipe, data, "cross_entropy", stack, trainable, seeds, table, price, visible)
+    data, seeds = Data(X, (X[..., 0] * X[..., 1] > 0).long()), torch.from_numpy(members.seeds)
+    parts = (torch.from_numpy(part) for part in (table, price.astype(np.float32), visible.astype(np.float32)))
+    return Problem(recipe, data, "cross_entropy", stack, trainable, seeds, *parts)
 
 
 def products(problem: Problem) -> float:
@@ -61,35 +62,46 @@ def products(problem: Problem) -> float:
     return stack.n_members * size * float(per_row)
 
 
-def fastest(steps: list[Steps], rounds: int = ROUNDS) -> list[float]:
+def fastest(steps: list[Steps], clock: Callable[[], float]) -> list[float]:
     """Seconds of a step, the least of some rounds, in turn so that other programs disturb all alike."""
     best = [float("inf")] * len(steps)
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         for i, each in enumerate(steps):
-            start = time.perf_counter()
+            start = clock()
             each.run(STEPS)
-            best[i] = min(best[i], (time.perf_counter() - start) / STEPS)
+            best[i] = min(best[i], (clock() - start) / STEPS)
     return best
+
+
+def compare(shape: tuple[int, int, int], path: bool, n_threads: int) -> tuple[float, float]:
+    """Seconds of a step in torch and in C; on one thread those that the processor worked, on more those that passed."""
+    clock = time.thread_time if n_threads == 1 else time.perf_counter
+    ours, theirs = make_problem(*shape, path=path), make_problem(*shape, path=path)
+    marginal = Marginal(theirs.data.columns, theirs.table, theirs.stack.groups)
+    with torch.inference_mode():
+        steps: list[Steps] = [eager_steps(theirs, marginal, n_threads), NativeSteps(ours, n_threads)]
+        in_torch, in_c = fastest(steps, clock)
+        for each in steps:
+            each.close()
+    return in_torch, in_c
 
 
 def main() -> None:
     torch.set_num_threads(1)
+    rate = matrix_rate() / 2
+    print(f"{rate / 1e9:.0f} G multiply-adds a second in a large product on one thread; milliseconds of a step:")
+    print(f"{'':50} threads   torch    in C   ratio   times its arithmetic")
     for name, shape in SHAPES.items():
-        with torch.inference_mode():
-            problems = [make_problem(*shape) for _ in range(4)]
-            replacements = [Marginal(p.data.columns, p.table, p.stack.groups) for p in problems]
-            steps: list[Steps] = [eager_steps(problems[i], replacements[i], n_threads=i + 1) for i in range(2)]
-            steps += [NativeSteps(problems[i], n_threads=i - 1) for i in range(2, 4)]
-            torch_1, torch_2, native_1, native_2 = fastest(steps)
-            for each in steps:
-                each.close()
-        rate = products(problems[0]) / native_1 / 1e9
-        print(
-            f"{name}: torch {1e3 * torch_1:.3f} / {1e3 * torch_2:.3f} ms (one / two threads), "
-            f"native {1e3 * native_1:.3f} / {1e3 * native_2:.3f} ms; ratio {torch_1 / native_1:.1f} / "
-            f"{torch_2 / native_2:.1f}; {rate:.1f} G multiply-adds a second on one thread",
-            flush=True,
-        )
+        for path in (False, True):
+            limit = products(make_problem(*shape, path=path)) / rate
+            for n_threads in (1, 2):
+                in_torch, in_c = compare(shape, path, n_threads)
+                label = f"{name}, {'a range of prices' if path else 'one price'}"
+                print(
+                    f"{label:50} {n_threads:7} {1e3 * in_torch:7.3f} {1e3 * in_c:7.3f} {in_torch / in_c:7.1f}"
+                    f" {n_threads * in_c / limit:7.1f}",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

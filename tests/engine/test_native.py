@@ -231,6 +231,9 @@ def test_it_is_chosen_where_it_fits(monkeypatch):
     assert chosen() is chosen(cross_fit=True) is NativeSteps
     assert chosen(batch_size=None) is chosen(batch_size=400) is chosen(hidden_layers=()) is SmallSteps
     assert not suits(make_problem(hidden_layers=(4,) * 8))
+    long = make_problem(rows=50_000, batch_size=40_000, members=1, widths=[1] * 20)
+    assert suits(long, n_threads=2)
+    assert not suits(long, n_threads=8), "one member, whose rows torch shares out among the threads"
     problem = make_problem()
     knockoffs = GaussianKnockoffs.fit(problem.data.columns, [0, 1]).of(problem.table)
     assert chosen(knockoffs) is SmallSteps

@@ -170,7 +170,7 @@ def _joined(first: tuple[Stack, History], second: tuple[Stack, History]) -> tupl
 def choose_steps(problem: Problem, replacement: Replacement | None, n_threads: int) -> Steps | ReplayedSteps:
     """In C on a CPU, or operation by operation; recorded and replayed on a GPU, as one kernel where there is one."""
     groups = problem.stack.groups
-    if replacement is None and native_available() and suits(problem):
+    if replacement is None and native_available() and suits(problem, n_threads):
         return NativeSteps(problem, n_threads)
     if problem.seeds.device.type != "cuda":
         return eager_steps(problem, replacement or Marginal(problem.data.columns, problem.table, groups), n_threads)

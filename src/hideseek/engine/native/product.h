@@ -67,7 +67,7 @@ INLINE void tile(const Product *p, int i, int j, const int n_rows, const int n_v
             if (end == POSITIVE_PART)
                 sum = positive(sum);
             else if (end == WHERE_POSITIVE)
-                sum = where(~(load(p->other + place) <= 0), sum);
+                sum = where(~(load(p->other + place) <= 0.0f), sum);
             else if (end == TIMES)
                 sum *= load(p->other + place);
             store(p->c + place, sum);

@@ -8,10 +8,6 @@
 #include "network.h"
 #include "rows.h"
 
-#ifdef __SSE__
-#include <xmmintrin.h>
-#endif
-
 #define JOIN(a, b) a##b
 #define NAMED(a, b) JOIN(a, b)
 
@@ -26,9 +22,9 @@ static void fill_mask(const Task *task, Room *room, const Block *block)
             Vector a = load(room->hide.output + f * MOST_ROWS + r);
             if (task->path) {
                 float *place = room->hide.output + (task->n_features + f) * MOST_ROWS + r;
-                Vector b = load(place) + 1.0f, level = load(room->level + r);
-                a -= softplus(b) * level;
-                store(place, -level * sigmoid(b));
+                Vector level = load(room->level + r), slope;
+                a -= softplus(load(place) + 1.0f, &slope) * level;
+                store(place, -level * slope);
             }
             Vector mask = sigmoid(a);
             store(room->mask + f * MOST_ROWS + r, mask);

@@ -5,6 +5,9 @@
 
 #include <stdint.h>
 #include <string.h>
+#ifdef __SSE__
+#include <immintrin.h>
+#endif
 
 #if defined(__AVX512F__)
 #define LANES 16
@@ -15,7 +18,11 @@
 #endif
 
 #define INLINE static inline __attribute__((always_inline))
+#ifdef __clang__
+#define UNROLLED _Pragma("unroll")
+#else
 #define UNROLLED _Pragma("GCC unroll 32")
+#endif
 
 typedef float Vector __attribute__((vector_size(4 * LANES)));
 typedef int32_t IntVector __attribute__((vector_size(4 * LANES)));
@@ -27,13 +34,22 @@ INLINE Vector all(float value) { return value - (Vector){0}; }
 
 /* The value where the mask is all ones, else 0. */
 INLINE Vector where(IntVector mask, Vector value) { return (Vector)(mask & (IntVector)value); }
-/* What is not a number stays so in these two, so that a training that fails is noticed. */
-INLINE Vector positive(Vector value) { return where(~(value <= 0), value); }
+/* What is not a number stays so in the first argument, so that a training that fails is noticed. */
 INLINE Vector larger(Vector a, Vector b)
 {
+#if LANES == 16
+    return _mm512_max_ps(b, a);
+#elif LANES == 8
+    return _mm256_max_ps(b, a);
+#elif defined(__SSE__)
+    return _mm_max_ps(b, a);
+#else
     IntVector mask = b > a;
     return (Vector)((mask & (IntVector)b) | (~mask & (IntVector)a));
+#endif
 }
+
+INLINE Vector positive(Vector value) { return larger(value, (Vector){0}); }
 
 INLINE float total(Vector value)
 {
@@ -84,22 +100,29 @@ INLINE Vector logarithm(Vector x)
     return (p * square * f + (power * -2.12194440e-4f - 0.5f * square)) + f + power * 0.693359375f;
 }
 
-/* ln(1 + e^x). */
-INLINE Vector softplus(Vector x)
+/* ln(1 + e^x) and its slope, the sigmoid. */
+INLINE Vector softplus(Vector x, Vector *slope)
 {
-    Vector far = -larger(x, -x);
-    return positive(x) + logarithm(1.0f + exponential(far));
+    Vector small = exponential(-larger(x, -x)), inverse = 1.0f / (1.0f + small);
+    IntVector negative = x < 0.0f;
+    *slope = inverse * (where(negative, small) + where(~negative, all(1.0f)));
+    return positive(x) + logarithm(1.0f + small);
 }
 
-#if LANES == 16
-#define LOW(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-#define HIGH(a, b) __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
-#elif LANES == 8
-#define LOW(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
-#define HIGH(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#ifdef __clang__
+#define INTERLEAVED(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
-#define LOW(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
-#define HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#define INTERLEAVED(a, b, ...) __builtin_shuffle(a, b, (IntVector){__VA_ARGS__})
+#endif
+#if LANES == 16
+#define LOW(a, b) INTERLEAVED(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define HIGH(a, b) INTERLEAVED(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#elif LANES == 8
+#define LOW(a, b) INTERLEAVED(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define HIGH(a, b) INTERLEAVED(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#else
+#define LOW(a, b) INTERLEAVED(a, b, 0, 4, 1, 5)
+#define HIGH(a, b) INTERLEAVED(a, b, 2, 6, 3, 7)
 #endif
 
 /* Transpose a square: each round interleaves the first half of the rows with the second. */
