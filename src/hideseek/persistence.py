@@ -19,8 +19,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
 from hideseek._version import __version__
+from hideseek.digests import digest_of
 from hideseek.errors import FileFormatError, InputError
-from hideseek.files import digest_of, write_atomically
+from hideseek.files import write_atomically
 from hideseek.schema import SCALAR, Fields, brief, check_value, is_text, parsed_dtype, text
 from hideseek.validation import Rule, integer, listed
 
