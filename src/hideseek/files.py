@@ -1,31 +1,16 @@
-"""Paths as users give them, and files that a reader sees whole or not at all, with a digest of what was written."""
+"""Paths as users give them, and files that a reader sees whole or not at all."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
-
-import numpy as np
-from numpy.typing import NDArray
 
 from hideseek.errors import ArgumentTypeError, FileAccessError, InputError, MissingFileError
 
-__all__ = ["accessing", "as_path", "digest_of", "write_atomically"]
-
-
-def digest_of(text: str, arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Return the SHA-256 of a text and of the name, type, shape and values of every array."""
-    digest = sha256(text.encode("utf-8", "surrogatepass"))
-    for name in sorted(arrays):
-        array = np.asarray(arrays[name])
-        digest.update(f"\0{name}\0{array.dtype.str}\0{array.shape}\0".encode("utf-8", "surrogatepass"))
-        digest.update(array.tobytes())
-    return digest.hexdigest()
+__all__ = ["accessing", "as_path", "write_atomically"]
 
 
 def as_path(path: str | os.PathLike[str]) -> Path:

@@ -18,8 +18,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
 from hideseek._version import __version__
+from hideseek.digests import digest_of
 from hideseek.errors import FileFormatError, InputError, MissingFileError
-from hideseek.files import accessing, digest_of, write_atomically
+from hideseek.files import accessing, write_atomically
 from hideseek.schema import SCALAR, Fields, brief, check_value, is_text, parsed_dtype, text
 from hideseek.validation import Rule, integer, listed
 
