@@ -38,7 +38,11 @@ Statistic = Callable[[NDArray[np.float64], NDArray[np.float64]], Any]
 
 
 def with_error(
-    statistic: Statistic, networks: NDArray[np.float64], ensemble: NDArray[np.float64], fold: NDArray[np.int64], seed: int
+    statistic: Statistic,
+    networks: NDArray[np.float64],
+    ensemble: NDArray[np.float64],
+    fold: NDArray[np.int64],
+    seed: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return a statistic of the ensemble's numbers, and its standard error.
 

@@ -23,7 +23,7 @@ from hideseek.metrics._audit._training import Networks, best_snapshot, chosen_fo
 __all__ = ["Predictions", "predictions"]
 
 _BATCH = 256
-_STEPS = 600
+_STEPS = 400
 _BLENDS = 20
 
 
@@ -78,8 +78,8 @@ def predictions(
             _Question(rows.everything, everything, everything),
             _Question(rows.random_sets, random, random),
         ]
-        by_target = _answers(rows, head, weighted, [*selection, *more])
-        by_cell = _answers(rows, CellHead(classes, feature_of_cell), weighted, selection)
+        by_target = _answers(rows, head, [*selection, *more])
+        by_cell = _answers(rows, CellHead(classes, feature_of_cell), selection)
     found = [*by_target, *by_cell]
     return Predictions(*(part.double().cpu().numpy() for part in found))
 
@@ -93,7 +93,7 @@ class _Question:
     asked_about: Pairs
 
 
-def _answers(rows: MaskedRows, head: Head, weighted: WeightedPairs, questions: list[_Question]) -> list[Tensor]:
+def _answers(rows: MaskedRows, head: Head, questions: list[_Question]) -> list[Tensor]:
     """Return the predictions for each question; the first two are EVAL-X's and ROAR's.
 
     All networks start from ones that were trained on masks of many kinds, and then continue on those of the question.
@@ -101,7 +101,7 @@ def _answers(rows: MaskedRows, head: Head, weighted: WeightedPairs, questions: l
     """
     networks = Networks(rows, head)
     snapshots = networks.train(networks.start(), [rows.independent], _STEPS, cool=False)
-    start = best_snapshot(networks, snapshots[:, 0], weighted.held_out)
+    start = best_snapshot(networks, snapshots[:, 0], rows.held_out_independent())
     snapshots = networks.train(start, [question.draw for question in questions], _STEPS, cool=True)
     answers = []
     for i, question in enumerate(questions):

@@ -81,7 +81,9 @@ def as_features(X: Any, groups: Mapping[str, Sequence[str | int]] | None) -> Fea
     encoder = TableEncoder.fit(table, groups)
     columns = table.columns()
     classes = np.column_stack([_classes(columns[j]) for feature in encoder.features for j in feature.columns])
-    feature_of_cell = np.repeat(np.arange(len(encoder.features)), [len(feature.columns) for feature in encoder.features])
+    feature_of_cell = np.repeat(
+        np.arange(len(encoder.features)), [len(feature.columns) for feature in encoder.features]
+    )
     names = tuple(encoder.feature_names)
     return Features(encoder.encode(table), encoder.widths, encoder.scales, classes, feature_of_cell, names)
 
@@ -92,7 +94,9 @@ def as_target(y: Any, task: str, n_rows: int) -> Target:
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.shape != (n_rows,):
-        raise InputError(f"y must be one label or value for each of the {n_rows} rows of X; it has shape {values.shape}")
+        raise InputError(
+            f"y must be one label or value for each of the {n_rows} rows of X; it has shape {values.shape}"
+        )
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise InputError(f"y is missing or infinite in {int((~np.isfinite(values)).sum())} rows; drop those rows")
     if task == "classification" or (task == "auto" and not _looks_like_values(values)):

@@ -11,8 +11,11 @@ from hideseek.metrics._audit._training import Networks, best_snapshot
 
 __all__ = ["WeightedPairs"]
 
+_CANDIDATES = 2**18
 _PAIRS = 2**17
-_HELD_OUT_PAIRS = 16
+"""Random pairs of a fold, and as many as are drawn of them by their weight."""
+_HELD_OUT_CANDIDATES = 16
+"""Random pairs for each held-out row."""
 _FEWEST_PAIRS = 512
 
 
@@ -35,37 +38,37 @@ class WeightedPairs:
         self._networks = Networks(rows, OwnershipHead())
         snapshots = self._networks.train(self._networks.start(), [rows.own_and_shuffled], n_steps, cool=True)
         self._weights = best_snapshot(self._networks, snapshots[:, 0], rows.held_out_own_and_shuffled())
-        pools = [self._pool(fold, rows.training[fold], _PAIRS) for fold in range(rows.n_folds)]
-        self._one, self._other, self._cumulated = (torch.stack(parts) for parts in zip(*pools, strict=True))
+        drawn = [self._drawn(fold, rows.training[fold], _CANDIDATES, _PAIRS) for fold in range(rows.n_folds)]
+        self._one, self._other = (torch.stack(parts) for parts in zip(*drawn, strict=True))
         self.held_out: Pairs = [self._held_out(fold) for fold in range(rows.n_folds)]
 
     def draw(self) -> tuple[Tensor, Tensor]:
         """Return pairs of training rows for every member."""
         shape = self._rows.n_folds, self._rows.n_networks * self._rows.batch_size
-        level = torch.rand(shape, generator=self._rows.generator, device=self._one.device, dtype=torch.float64)
-        picks = torch.searchsorted(self._cumulated, level * self._cumulated[:, -1:]).clamp_(max=_PAIRS - 1)
+        picks = torch.randint(_PAIRS, shape, generator=self._rows.generator, device=self._one.device)
         one, other = (part.gather(1, picks).view(-1, self._rows.batch_size) for part in (self._one, self._other))
         return one, self._rows.masks[other]
 
     def _held_out(self, fold: int) -> tuple[Tensor, Tensor]:
         """Return as many pairs of held-out rows as the fold has rows."""
         rows = self._rows.held_out[fold]
-        one, other, cumulated = self._pool(fold, rows, _HELD_OUT_PAIRS * len(rows))
-        level = torch.rand(len(rows), generator=self._rows.generator, device=rows.device, dtype=torch.float64)
-        picks = torch.searchsorted(cumulated, level * cumulated[-1]).clamp_(max=len(one) - 1)
-        return one[picks], self._rows.masks[other[picks]]
+        one, other = self._drawn(fold, rows, _HELD_OUT_CANDIDATES * len(rows), len(rows))
+        return one, self._rows.masks[other]
 
-    def _pool(self, fold: int, rows: Tensor, n_pairs: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Return pairs of these rows, drawn at random, and the cumulated probabilities to draw them again."""
-        place = torch.randint(len(rows), (2, n_pairs), generator=self._rows.generator, device=rows.device)
+    def _drawn(self, fold: int, rows: Tensor, n_candidates: int, n_drawn: int) -> tuple[Tensor, Tensor]:
+        """Return pairs of these rows, drawn from ``n_candidates`` random ones with probabilities by the density ratio."""
+        place = torch.randint(len(rows), (2, n_candidates), generator=self._rows.generator, device=rows.device)
         one, other = rows[place[0]], rows[place[1]]
         logit = self._log_ratio(fold, one, other)
         probability = logit.softmax(dim=0)
         # Where few pairs look like the selector's own, the ratio is flattened until enough of them carry the weight.
-        while 1 / probability.square().sum() < min(_FEWEST_PAIRS, n_pairs / 4):
+        while 1 / probability.square().sum() < min(_FEWEST_PAIRS, n_candidates / 4):
             logit *= 0.9
             probability = logit.softmax(dim=0)
-        return one, other, probability.cumsum(dim=0)
+        levels = torch.rand(n_drawn, generator=self._rows.generator, device=rows.device, dtype=torch.float64)
+        cumulated = probability.cumsum(dim=0)
+        picks = torch.searchsorted(cumulated, levels * cumulated[-1]).clamp_(max=n_candidates - 1)
+        return one[picks], other[picks]
 
     def _log_ratio(self, fold: int, one: Tensor, other: Tensor) -> Tensor:
         """Return the logarithm of the density ratio of each pair. Shape: ``(pairs,)``, float64."""

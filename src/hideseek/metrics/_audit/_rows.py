@@ -124,12 +124,15 @@ class MaskedRows:
         with probability one half, and an eighth shows everything.
         """
         rows = self.rows()
-        place = self._place(rows)[:, :, None]
-        shown = self.masks[self.rows()]
-        shown = torch.where(place < 0.5, shown, self._drawn(rows, self.random_masks))
+        return rows, self._independent(self.rows())
+
+    def _independent(self, others: Tensor) -> Tensor:
+        """Return masks of many kinds, among them those of other rows. Shape: ``(members, rows)`` -> with features."""
+        place = self._place(others)[:, :, None]
+        shown = torch.where(place < 0.5, self.masks[others], self._drawn(others, self.random_masks))
         half = torch.rand(shown.shape, generator=self.generator, device=shown.device) < 0.5
         shown = torch.where(place < 0.75, shown, half.float())
-        return rows, torch.where(place < 0.875, shown, 1.0)
+        return torch.where(place < 0.875, shown, 1.0)
 
     def _place(self, rows: Tensor) -> Tensor:
         """Return the place of each row in its batch, from 0 to 1. Shape: as ``rows``."""
@@ -144,10 +147,20 @@ class MaskedRows:
         """Return the held-out rows of each fold with these masks. Shape: ``masks (rows, features)``."""
         return [(rows, masks[rows]) for rows in self.held_out]
 
+    def held_out_independent(self) -> Pairs:
+        """Return the held-out rows with masks as those of ``independent``."""
+        return [
+            (rows, self._independent(others[None])[0])
+            for rows, others in zip(self.held_out, self._shuffled(), strict=True)
+        ]
+
     def held_out_own_and_shuffled(self) -> Pairs:
         """Return the held-out rows twice: with their own masks, and with those of other held-out rows."""
-        pairs = []
-        for rows in self.held_out:
-            others = rows[torch.randperm(len(rows), generator=self.generator, device=rows.device)]
-            pairs.append((rows.repeat(2), self.masks[torch.cat((rows, others))]))
-        return pairs
+        pairs = zip(self.held_out, self._shuffled(), strict=True)
+        return [(rows.repeat(2), self.masks[torch.cat((rows, others))]) for rows, others in pairs]
+
+    def _shuffled(self) -> list[Tensor]:
+        """Return the held-out rows of each fold in another order."""
+        device = self.training.device
+        orders = (torch.randperm(len(rows), generator=self.generator, device=device) for rows in self.held_out)
+        return [rows[order] for rows, order in zip(self.held_out, orders, strict=True)]
