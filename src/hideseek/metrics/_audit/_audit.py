@@ -50,19 +50,20 @@ def audit(
     - ROAR (Hooker et al., 2019): the score of p(y given x_S and S), learned on the selector's own masks.
 
     Their difference ENCODE (in the spirit of Puli et al., 2024) is the expected Kullback-Leibler divergence between the
-    two (for values, the expected squared difference): 0 if and only if there is no label leakage in the sense of Lyu and
-    Hsu (2024, definition 2.3). Feature leakage (definition 2.4) is the same for the hidden features in place of y.
+    two (for values, the expected squared difference). It is 0 if and only if there is no label leakage in the sense of
+    Lyu and Hsu (2024, definition 2.3). Feature leakage (definition 2.4) is the same for the hidden features in place of
+    y.
 
     Errors are standard errors over bootstrap samples of the rows and over the training of the networks, and no error of
-    a score is below 0.2 % of the loss with nothing shown, which is what networks can resolve. Gross leakage is found with
-    some hundred rows, a leak of 0.01 nats with ten thousand.
+    a score is below 0.2 % of the loss with nothing shown, which is what networks can resolve. Gross leakage is found
+    with some hundred rows, a leak of 0.01 nats with ten thousand.
 
     Args:
         X: A frame or array of any kinds of columns, as the selector saw it. Shape: ``(rows, features)``.
         y: The label or value of every row. Shape: ``(rows,)``.
         selected: True where a feature was selected, or an explanation. Shape: ``(rows, features)``.
-        prediction: What the method itself predicts for the rows: probabilities, ``(rows,)`` of the second of two classes
-            or ``(rows, classes)`` with classes sorted, or values, ``(rows,)``.
+        prediction: What the method itself predicts for the rows: probabilities, ``(rows,)`` of the second of two
+            classes or ``(rows, classes)`` with classes sorted, or values, ``(rows,)``.
         task: "classification", "regression" or "auto": numbers that are not whole or have more than 20 different values
             are values, everything else is classes.
         groups: From the name of a feature to its columns, where columns were selected as one.

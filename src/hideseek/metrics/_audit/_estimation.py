@@ -22,7 +22,7 @@ from hideseek.metrics._audit._training import Networks, best_snapshot, chosen_fo
 
 __all__ = ["Predictions", "predictions"]
 
-_BATCH = 256
+_BATCH = 128
 _STEPS = 400
 _BLENDS = 20
 

@@ -23,10 +23,10 @@ class WeightedPairs:
     """Pairs of a row and the mask of another row, drawn so that what is shown looks like what the selector shows.
 
     The mask R of another row does not depend on this row's label, so a network trained on such pairs learns p(y given
-    x_R). That stays true when the probability to draw a pair depends on R and the shown values x_R alone. Here it is the
-    density ratio of the selector's own pairs (x_S, S) to the shuffled ones, estimated by networks that tell the two
-    apart. The network of EVAL-X is then trained where it will be asked, as that of ROAR is; otherwise it would spend its
-    capacity on pairs that never occur, and an honest selector would seem to encode the difference.
+    x_R). That stays true when the probability to draw a pair depends on R and the shown values x_R alone. Here it is
+    the density ratio of the selector's own pairs (x_S, S) to the shuffled ones, estimated by networks that tell the two
+    apart. The network of EVAL-X is then trained where it will be asked, as that of ROAR is. Otherwise it would spend
+    its capacity on pairs that never occur, and an honest selector would seem to encode the difference.
 
     Args:
         rows: The rows and masks.
@@ -56,7 +56,7 @@ class WeightedPairs:
         return one, self._rows.masks[other]
 
     def _drawn(self, fold: int, rows: Tensor, n_candidates: int, n_drawn: int) -> tuple[Tensor, Tensor]:
-        """Return pairs of these rows, drawn from ``n_candidates`` random ones with probabilities by the density ratio."""
+        """Return pairs of these rows, drawn from ``n_candidates`` random ones by their density ratio."""
         place = torch.randint(len(rows), (2, n_candidates), generator=self._rows.generator, device=rows.device)
         one, other = rows[place[0]], rows[place[1]]
         logit = self._log_ratio(fold, one, other)

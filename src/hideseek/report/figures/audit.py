@@ -26,7 +26,7 @@ def audit(found: Audit, *, ax: Axes | None) -> Axes:
     ]
     ax = new_or_given(ax, height=letters() / 72 * (_MARGINS + _LINE * len(lines)))
     low, high = sorted((found.evalx.value, found.roar.value))
-    ax.barh([2, 3], high - low, left=low, height=0.9, color=second(ax), alpha=0.25)
+    ax.barh(2.5, high - low, left=low, height=1.7, color=second(ax), alpha=0.25)
     for place, (name, estimate) in enumerate(lines):
         colour = first(ax) if name in ("EVAL-X", "ROAR") else grey(ax)
         ax.errorbar(
@@ -44,7 +44,7 @@ def audit(found: Audit, *, ax: Axes | None) -> Axes:
     verdict = f"{' and '.join(leaks)} leakage found" if leaks else "no leakage found"
     title(
         ax,
-        f"{found.n_selected:.1f} of {len(found.feature_names):,} features selected per row",
+        f"{found.n_selected:.1f} of {len(found.feature_names):,} selected per row",
         f"ENCODE {found.encode.value:.3f} ± {found.encode.error:.3f}; {verdict}",
     )
     return ax
