@@ -42,7 +42,7 @@ class Adam:
         self._learning_rate, self._weight_decay = learning_rate, weight_decay
         self._beta1, self._beta2, self._epsilon = beta1, beta2, epsilon
 
-    def step(self, gradient: Tensor, share: float = 1.0) -> None:
+    def step(self, gradient: Tensor, *, share: float = 1.0) -> None:
         """Move the weights against the gradient, with this share of the learning rate."""
         self._t += 1
         torch._fused_adamw_(

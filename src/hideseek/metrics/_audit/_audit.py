@@ -11,18 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from hideseek.errors import InputError
 from hideseek.frames import frame_library
 from hideseek.metrics._answers import TASK, as_answers
-from hideseek.metrics._audit._errors import Estimate, Ranks, weighted_mean, weighted_r2, with_error
-from hideseek.metrics._audit._inputs import Features, Target, as_features, as_target
+from hideseek.metrics._audit._inputs import Target, as_features, as_target
 from hideseek.metrics._audit._result import Audit
+from hideseek.metrics._audit._summary import Summary
 from hideseek.metrics._selection import as_mask
 from hideseek.validation import check_parameters, integer
 
 __all__ = ["audit"]
 
 _FEWEST_ROWS = 40
-_RESOLUTION = 2e-3
-"""Share of the loss with nothing shown that networks can differ by for reasons other than the features they see."""
-_SMALLEST = 1e-12
 
 
 def audit(
@@ -99,7 +96,9 @@ def audit(
         >>> f"{found.encode.value:.1f} nats of {-found.nothing.value:.1f}"
         '0.3 nats of 0.7'
     """
-    _check_parameters(task, n_folds, n_networks, device, random_state)
+    given = {"task": task, "n_folds": n_folds, "n_networks": n_networks, "random_state": random_state}
+    rules = {"task": TASK, "n_folds": integer(2, 20), "n_networks": integer(1, 20), "random_state": integer(0)}
+    check_parameters("audit", given, rules)
     features = as_features(X, groups)
     n_rows = len(features.matrix)
     target = as_target(y, task, n_rows)
@@ -113,7 +112,7 @@ def audit(
 
     fold = folds_of(target.values, n_folds, random_state)
     found = predictions(features, target, mask, fold, n_networks=n_networks, seed=random_state, device=device)
-    summary = _Summary(target, fold, random_state)
+    summary = Summary(target, fold, random_state)
     leak = summary.feature_leak(features, mask, found.cells_evalx, found.cells_roar)
     names = tuple(str(name) for name in getattr(selected, "feature_names", features.names))
     return Audit(
@@ -134,12 +133,6 @@ def audit(
     )
 
 
-def _check_parameters(task: str, n_folds: int, n_networks: int, device: str, random_state: int) -> None:
-    rules = {"task": TASK, "n_folds": integer(2, 20), "n_networks": integer(1, 20), "random_state": integer(0)}
-    given = {"task": task, "n_folds": n_folds, "n_networks": n_networks, "random_state": random_state}
-    check_parameters("audit", given, rules)
-
-
 def _checked_mask(selected: Any, n_rows: int, n_features: int) -> NDArray[np.bool_]:
     mask = as_mask("selected", getattr(selected, "selected", selected))
     if mask.shape != (n_rows, n_features):
@@ -157,88 +150,3 @@ def _own_predictions(prediction: ArrayLike, target: Target) -> NDArray[np.float6
     if own.shape[1] != target.n_classes:
         raise InputError(f"prediction has probabilities of {own.shape[1]} classes; y has {target.n_classes}")
     return own
-
-
-class _Summary:
-    """Scores of predictions with their errors.
-
-    Args:
-        target: What is predicted.
-        fold: The fold of each row. Shape: ``(rows,)``.
-        seed: Where the bootstrap samples come from.
-    """
-
-    def __init__(self, target: Target, fold: NDArray[np.int64], seed: int) -> None:
-        self._target, self._fold, self._seed = target, fold, seed
-        self.nothing = self._without_features()
-        self._resolution = -_RESOLUTION * float(self.by_row(self.nothing).mean())
-
-    def by_row(self, kept: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the score of each row. Shape: ``(..., rows, numbers)`` -> ``(..., rows)``."""
-        y = self._target.values
-        if self._target.task == "regression":
-            return np.asarray(-((kept[..., 0] - y) ** 2))
-        return np.log(np.maximum(kept[..., np.arange(len(y)), y], _SMALLEST))
-
-    def score(self, kept: NDArray[np.float64], minus: NDArray[np.float64] | None = None) -> Estimate:
-        """Return the mean score of some predictions, or how much better they are than others."""
-        networks, ensemble = self.by_row(kept), self.by_row(kept.mean(axis=0))
-        if minus is not None:
-            networks, ensemble = networks - self.by_row(minus), ensemble - self.by_row(minus.mean(axis=0))
-        value, error = with_error(weighted_mean, networks, ensemble, self._fold, self._seed)
-        return Estimate(float(value), float(np.hypot(error, self._resolution)))
-
-    def quality(self, evalx: NDArray[np.float64], own: NDArray[np.float64] | None) -> dict[str, Estimate | None]:
-        """Return AUROC or R2 of EVAL-X's predictions, of the method's own, and the difference."""
-        y, ranks = self._target.values, Ranks(self._target.values, self._target.n_classes)
-
-        def good(kept: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
-            return (
-                weighted_r2(y, kept[:, 0], weight) if self._target.task == "regression" else ranks.auroc(kept, weight)
-            )
-
-        def estimate(statistic: Any) -> Estimate:
-            return Estimate(*map(float, with_error(statistic, evalx, evalx.mean(axis=0), self._fold, self._seed)))
-
-        named = estimate(good)
-        return {
-            "eauroc": named if self._target.task == "classification" else None,
-            "r2": named if self._target.task == "regression" else None,
-            "own": None if own is None else estimate(lambda kept, weight: good(own, weight)),
-            "own_gain": None if own is None else estimate(lambda kept, weight: good(own, weight) - good(kept, weight)),
-        }
-
-    def feature_leak(
-        self, features: Features, mask: NDArray[np.bool_], evalx: NDArray[np.float64], roar: NDArray[np.float64]
-    ) -> dict[str, Any]:
-        """Return what the choice of features tells about each hidden one, and in all."""
-        hidden = ~mask[:, features.feature_of_cell]
-        feature = np.eye(len(features.widths))[features.feature_of_cell]
-
-        def gain(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-            better = np.log(np.maximum(other, _SMALLEST)) - np.log(np.maximum(one, _SMALLEST))
-            by_feature = np.where(hidden, better, 0.0) @ feature
-            return np.concatenate([by_feature, by_feature.sum(axis=-1, keepdims=True)], axis=-1)
-
-        ensemble = gain(evalx.mean(axis=0), roar.mean(axis=0))
-        value, error = with_error(weighted_mean, gain(evalx, roar), ensemble, self._fold, self._seed)
-        unknown = -np.where(hidden, np.log(np.maximum(evalx.mean(axis=0), _SMALLEST)), 0.0).mean(axis=0) @ feature
-        error = np.hypot(error, _RESOLUTION * np.append(unknown, unknown.sum()))
-        return {
-            "feature_leak": value[:-1],
-            "feature_leak_error": error[:-1],
-            "total_feature_leak": Estimate(float(value[-1]), float(error[-1])),
-        }
-
-    def _without_features(self) -> NDArray[np.float64]:
-        """Return what the other folds say of each row: frequencies of the classes, or the mean value."""
-        y, n_classes = self._target.values, self._target.n_classes
-        kept = np.empty((len(y), n_classes))
-        for number in np.unique(self._fold):
-            others = y[self._fold != number]
-            if self._target.task == "regression":
-                kept[self._fold == number] = others.mean()
-            else:
-                counts = np.bincount(others, minlength=n_classes) + 0.5  # a class that the others lack is possible
-                kept[self._fold == number] = counts / counts.sum()
-        return kept

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from hideseek.engine.device import resolve_device, training_threads
+from hideseek.errors import InputError
 from hideseek.metrics._audit._heads import CellHead, ClassHead, Head, ValueHead
 from hideseek.metrics._audit._inputs import Features, Target
 from hideseek.metrics._audit._pairs import WeightedPairs
@@ -62,7 +63,10 @@ def predictions(
     device: str | torch.device,
 ) -> Predictions:
     """Train all networks and return their predictions of held-out rows."""
-    where = resolve_device(device)
+    try:
+        where = resolve_device(device)
+    except RuntimeError as error:
+        raise InputError(f"device={device!r}: expected 'auto', 'cpu' or a CUDA device that is present") from error
     rows = MaskedRows(features, selected, fold, n_networks, _BATCH, seed, where)
     masks = rows.masks
     y, classes, feature_of_cell = (

@@ -118,7 +118,7 @@ class Audit:
         for j, name in enumerate(self.feature_names):
             leak = Estimate(float(self.feature_leak[j]), float(self.feature_leak_error[j]))
             lines.append((f"feature leak: {name}", leak))
-        columns = {
+        columns: dict[str, list[Any]] = {
             "quantity": [name for name, _ in lines],
             "value": [estimate.value for _, estimate in lines],
             "error": [estimate.error for _, estimate in lines],

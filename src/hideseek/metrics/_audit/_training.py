@@ -75,7 +75,7 @@ class Networks:
             loss = self._loss(weights, draws)
             (gradient,) = torch.autograd.grad(loss, weights)
             rate = min(1.0, step / _WARM_UP) * (0.5 + 0.5 * cos(pi * step / n_steps) if cool else 1.0)
-            optimiser.step(gradient, rate)
+            optimiser.step(gradient, share=rate)
             mean.lerp_(weights.detach(), 1 - min(_MEMORY, 1 - 1 / (step + 1)))
             if step in marks:
                 snapshots.append(mean.clone())
