@@ -52,17 +52,10 @@ class Adam:
             [self._square],
             [],
             [self._t],
-<<<<<<< HEAD
-            lr=self._learning_rate,
+            lr=share * self._learning_rate,
             beta1=self.beta1,
             beta2=self.beta2,
             eps=self.epsilon,
-=======
-            lr=share * self._learning_rate,
-            beta1=self._beta1,
-            beta2=self._beta2,
-            eps=self._epsilon,
->>>>>>> audit
             weight_decay=self._weight_decay,
             amsgrad=False,
             maximize=False,
