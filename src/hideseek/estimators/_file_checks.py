@@ -63,12 +63,16 @@ def _check_arrays(arrays: Arrays, rules: Mapping[str, ArrayRule], sizes: dict[st
 def _check_table(arrays: Arrays, description: Description) -> dict[str, int]:
     """Check what all ensembles share, and return the lengths that are known from it."""
     encoder, sizes = description.get("encoder"), _features(arrays, description)
-    for prefix, needed in (("screening.", "kept" in arrays), ("ramps.", False), ("path.", False)):
+    for prefix, needed in (
+        ("screening.", "kept" in arrays and "copies" not in arrays),
+        ("ramps.", False),
+        ("path.", False),
+    ):
         own = {name: rule for name, rule in TABLE.items() if name.startswith(prefix)}
         if needed or any(name in arrays for name in own):
             present = [name for name in own if name in arrays]
             check_array_names(present, {name: replace(rule, optional=name in _NEWER) for name, rule in own.items()})
-    before = {name: rule for name, rule in TABLE.items() if name.startswith(("kept", "screening."))}
+    before = {name: rule for name, rule in TABLE.items() if name.startswith(("kept", "copies", "screening."))}
     _check_arrays(arrays, before, sizes)
     _check_screening(arrays, sizes["features"])
     if encoder is not None:
@@ -97,8 +101,13 @@ def _features(arrays: Arrays, description: Description) -> dict[str, int]:
 def _check_screening(arrays: Arrays, n_features: int) -> None:
     if "screening.others" in arrays and arrays["screening.others"].max() >= n_features:
         raise FileFormatError("array 'screening.others' has numbers of features that are not there")
-    if "kept" in arrays and not np.array_equal(arrays["kept"], np.flatnonzero(arrays["screening.kept"])):
-        raise FileFormatError("array 'kept' does not have the features of 'screening.kept'")
+    expected = arrays.get("screening.kept", np.ones(n_features, dtype=bool)).copy()
+    if "copies" in arrays:
+        if arrays["copies"].max() >= n_features:
+            raise FileFormatError("array 'copies' has numbers of features that are not there")
+        expected[arrays["copies"][:, 0]] = False
+    if "kept" in arrays and not np.array_equal(arrays["kept"], np.flatnonzero(expected)):
+        raise FileFormatError("array 'kept' does not have the features of 'screening.kept' that are no 'copies'")
 
 
 def _check_ramps(arrays: Arrays, n_columns: int) -> None:
