@@ -33,7 +33,8 @@ def check_state(owner: Any, arrays: Arrays, description: Description) -> None:
     check_value(description, description_rules(owner, description), "description")
     sizes = _check_table(arrays, description)
     hide, seek = _check_networks(description, sizes)
-    candidates = [f"candidate.{i}." for i in range(sizes.get("path", 0))]
+    has_candidates = any(name.startswith("candidate.") for name in arrays)  # files of older versions have
+    candidates = [f"candidate.{i}." for i in range(sizes.get("path", 0))] if has_candidates else []
     n_layers = sum(name.startswith("knockoffs.") for name in arrays) // 2
     replacement = description["recipe"]["replacement"]
     ensemble = ensemble_rules(replacement, sizes["inputs"], n_layers)
@@ -63,11 +64,8 @@ def _check_arrays(arrays: Arrays, rules: Mapping[str, ArrayRule], sizes: dict[st
 def _check_table(arrays: Arrays, description: Description) -> dict[str, int]:
     """Check what all ensembles share, and return the lengths that are known from it."""
     encoder, sizes = description.get("encoder"), _features(arrays, description)
-    for prefix, needed in (
-        ("screening.", "kept" in arrays and "copies" not in arrays),
-        ("ramps.", False),
-        ("path.", False),
-    ):
+    was_screened = "kept" in arrays and "copies" not in arrays
+    for prefix, needed in (("screening.", was_screened), ("ramps.", False), ("path.", False)):
         own = {name: rule for name, rule in TABLE.items() if name.startswith(prefix)}
         if needed or any(name in arrays for name in own):
             present = [name for name in own if name in arrays]

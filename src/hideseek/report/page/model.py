@@ -6,7 +6,8 @@ The description keeps apart what may differ between models:
 - ``inputs``: what the networks see, the columns of that matrix and ramps of them, each standardised.
 - ``groups``: for each input, the number of its mask, which is that of its feature.
 - ``members``: for each, the masks it gives (``visible``), the layers of its Hide, and of each of its Seeks, whose
-  answers are averaged; and the logarithms of the prices for which it answers (``range``), null where it answers for one.
+  answers are averaged; and the logarithms of the lowest and highest price for which it answers (``range``), null where
+  it answers for one.
 - ``price``: at which the members answer, where they answer for a range.
 - ``pool``: the rows that stand in for what is hidden.
 - ``shown``, ``threshold``: what the Seeks see: the features whose mean mask is greater, or a share of each by the mask.
