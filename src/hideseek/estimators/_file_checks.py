@@ -24,6 +24,9 @@ __all__ = ["check_state"]
 _NEWER = ("path.disagreement",)
 """Arrays that files of older versions lack."""
 
+_NARROWEST = 0.01
+"""The logarithm of the highest price over the lowest."""
+
 _LARGEST_VALUE = 1e37
 """What a network may give at most, in single precision."""
 
@@ -46,6 +49,7 @@ def check_state(owner: Any, arrays: Arrays, description: Description) -> None:
         own = with_prefix(arrays, prefix)
         _check_arrays(own, ensemble, dict(sizes), prefix)
         _check_draws(own, description, prefix)
+        _check_prices(own, description)
         if not largest_output(own, hide, seek, replacement, farthest) < limit:
             raise FileFormatError(f"array '{prefix}parameters' has weights so large that answers could be infinite")
 
@@ -146,6 +150,15 @@ def _check_draws(arrays: Arrays, description: Description, prefix: str) -> None:
     n_draws = description["parameters"].get("prediction_draws", 1)
     if len(arrays["pool"]) < n_draws:
         raise FileFormatError(f"array '{prefix}pool' has {len(arrays['pool'])} rows; prediction_draws is {n_draws}")
+
+
+def _check_prices(arrays: Arrays, description: Description) -> None:
+    """Check that an ensemble that answers for a range of prices has one, and a price to answer at."""
+    answers_for_range, price_range = bool(description["recipe"].get("highest_prices")), arrays.get("price_range")
+    if answers_for_range != (price_range is not None) or answers_for_range != (description.get("price") is not None):
+        raise FileFormatError("description.recipe.highest_prices, description.price and 'price_range' do not agree")
+    if price_range is not None and not (price_range[:, 1] - price_range[:, 0] > _NARROWEST).all():
+        raise FileFormatError("array 'price_range' has ranges whose ends are not in order")
 
 
 def _largest_output_allowed(description: Description) -> float:
