@@ -1,9 +1,9 @@
 """How near effects are to the truth, and what they cost: `python -m benchmarks.effects`.
 
-On Syn1-6 the probability is known: the true effect of a relevant feature is p(y | relevant features) minus the mean of p
-over draws of that feature, and of whatever it then depends on, from their distribution. Counted are the relevant cells
-whose true effect is over 0.05: how many have the right sign (those not selected count as wrong), and the median distance
-of those selected. The cost is the time of the effects over the time of the explanation with its predictions.
+On Syn1-6 the probability is known: the true effect of a relevant feature is p(y | relevant features) minus the mean of
+p over draws of that feature, and of whatever it then depends on, from their distribution. Counted are the relevant
+cells whose true effect is over 0.05: how many have the right sign (those not selected count as wrong), and the median
+distance of those selected. The cost is the time of the effects over that of the explanation with its predictions.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def test_the_preset_paper_predicts_from_masks_as_published(switch):
 
 
 def test_another_word_for_what_is_shown_is_refused(ensemble, switch):
-    with pytest.raises(InputError, match="shown='masks'.*'selected' or 'mask'"):
+    with pytest.raises(InputError, match=r"shown='masks'.*'selected' or 'mask'"):
         ensemble.predict_proba(switch[0], shown="masks")
     with pytest.raises(InputError, match="shown"):
         ensemble.explain(switch[0], shown=True)

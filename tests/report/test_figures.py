@@ -417,7 +417,7 @@ def test_the_effects_of_a_row_are_bars_to_the_right_and_left(switch, model):
     label = ax.get_xlabel().replace("\n", " ").replace("\xa0", " ")
     assert label == f"effect on the probability of y = {explanation.prediction[row]}"
     other = explanation.plot.row(row, of=1 - explanation.prediction[row])
-    assert [bar.get_width() for bar in other.patches] == pytest.approx((-effects).tolist())
+    assert [bar.get_width() for bar in other.patches] == pytest.approx((-effects).tolist(), abs=1e-6)
     assert explanation.plot.row(row, values="importance").get_xlabel() == "mask"
 
 
