@@ -70,3 +70,27 @@ def test_a_missing_library_is_named(explanation, monkeypatch):
     monkeypatch.setitem(sys.modules, "shap", None)
     with pytest.raises(ModuleNotFoundError, match=r"hideseek\[compare\]"):
         explanation.to_shap()
+
+
+@pytest.fixture(scope="module")
+def effects(switch, model):
+    return model.explain(switch[0][:30])
+
+
+def test_effects_are_served_to_plots_that_need_a_sign(effects):
+    values = effects.to_shap("effect")
+    np.testing.assert_array_equal(values.values, effects.effect)
+    np.testing.assert_allclose(values.base_values + values.values.sum(axis=1), effects.probability, atol=1e-6)
+    assert "do not add up" in str(values.output_names)
+    shap.plots.waterfall(values[0], show=False)
+    shap.plots.beeswarm(effects.to_shap("effect", of=1), show=False)
+    plt.close("all")
+
+
+def test_effects_can_be_those_on_a_given_class(effects):
+    values = effects.to_shap("effect", of=1)
+    np.testing.assert_array_equal(values.values, effects.effect_of(1))
+    of_one = effects.model.predict_proba(effects.data)[:, 1]
+    np.testing.assert_allclose(values.base_values + values.values.sum(axis=1), of_one, atol=1e-6)
+    with pytest.raises(InputError, match="values='sum'"):
+        effects.to_shap("sum")

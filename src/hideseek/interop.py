@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["to_shap"]
 
+_NOT_A_SUM = "effects of hiding one feature at a time (they do not add up)"
+
 
 class NotAdditive:
     """Stands where SHAP keeps the base value that contributions add up from, and says why there is none."""
@@ -40,21 +42,21 @@ class NotAdditive:
 def to_shap(explanation: Explanation, values: str = "importance", of: Any = None) -> Any:
     """As a ``shap.Explanation``; see :meth:`hideseek.Explanation.to_shap`."""
     check_parameters("to_shap", {"values": values}, {"values": choice("importance", "effect")})
+    about = {"data": explanation.data, "feature_names": list(explanation.feature_names)}
+    if values == "importance":
+        kind = NotAdditive(explanation.importance_kind)
+        return _shap().Explanation(explanation.importance.astype(float), base_values=kind, **about)
+    effect, answer = _effects_and_answer(explanation, of)
+    return _shap().Explanation(effect, base_values=answer - effect.sum(axis=1), output_names=_NOT_A_SUM, **about)
+
+
+def _shap() -> Any:
     try:
-        shap = import_module("shap")
+        return import_module("shap")
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             "to_shap needs shap, which is not installed; pip install 'hideseek[compare]'", name=error.name
         ) from error
-    about = {"data": explanation.data, "feature_names": list(explanation.feature_names)}
-    if values == "importance":
-        kind = NotAdditive(explanation.importance_kind)
-        return shap.Explanation(explanation.importance.astype(float), base_values=kind, **about)
-    effect, answer = _effects_and_answer(explanation, of)
-    return shap.Explanation(effect, base_values=answer - effect.sum(axis=1), output_names=_NOT_A_SUM, **about)
-
-
-_NOT_A_SUM = "effects of hiding one feature at a time (they do not add up)"
 
 
 def _effects_and_answer(explanation: Explanation, of: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -36,6 +36,7 @@ def test_the_wide_table_has_a_line_per_row(run, saved, data, expected, tmp_path,
     np.testing.assert_array_equal(answer["prediction"], expected.prediction)
     np.testing.assert_allclose(answer["probability"], expected.probability, rtol=1e-6)
     np.testing.assert_allclose(answer.filter(like="importance_"), expected.importance, rtol=1e-6)
+    np.testing.assert_allclose(answer.filter(like="effect_"), expected.effect, rtol=1e-6)
     first = expected.importance[0].argsort()[::-1][: expected.n_selected[0]]
     assert answer["selected"][0] == "; ".join(expected.feature_names[j] for j in first)
 
@@ -46,6 +47,7 @@ def test_the_long_table_has_a_line_per_row_and_feature(run, saved, data, expecte
     assert code == 0
     assert len(answer) == 8000
     np.testing.assert_array_equal(answer["selected"], expected.selected.reshape(-1))
+    np.testing.assert_allclose(answer["effect"], expected.effect.reshape(-1), rtol=1e-6)
     np.testing.assert_allclose(answer["value"], expected.data.reshape(-1))
     assert answer["feature"].tolist()[:4] == ["x1", "x2", "x3", "x4"]
 

@@ -402,3 +402,34 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'hideseek\[plot\]'"):
         ODD["ordinary"].plot()
+
+
+def test_the_effects_of_a_row_are_bars_to_the_right_and_left(switch, model):
+    explanation = model.explain(switch[0])
+    row = int(np.flatnonzero((explanation.effect < -0.01).any(axis=1) & (explanation.effect > 0.01).any(axis=1))[0])
+    ax = explanation.plot.row(row)
+    chosen = np.flatnonzero(explanation.selected[row])
+    largest_first = chosen[np.argsort(-np.abs(explanation.effect[row, chosen]))]
+    assert names_on(ax) == [f"x{j + 1}" for j in largest_first]
+    effects = explanation.effect[row, largest_first]
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx(effects.tolist())
+    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [BLUE if size > 0 else ORANGE for size in effects]
+    label = ax.get_xlabel().replace("\n", " ").replace("\xa0", " ")
+    assert label == f"effect on the probability of y = {explanation.prediction[row]}"
+    other = explanation.plot.row(row, of=1 - explanation.prediction[row])
+    assert [bar.get_width() for bar in other.patches] == pytest.approx((-effects).tolist(), abs=1e-6)
+    assert explanation.plot.row(row, values="importance").get_xlabel() == "mask"
+
+
+def test_a_beeswarm_of_effects_has_a_dot_where_a_feature_is_selected(switch, model):
+    explanation = model.explain(switch[0])[:300]
+    ax = explanation.plot.beeswarm()
+    dots = dict(zip(names_on(ax), (dots.get_offsets()[:, 0] for dots in ax.collections), strict=True))
+    for name, places in dots.items():
+        j = explanation.feature_names.index(name)
+        expected = explanation.effect_of(1)[explanation.selected[:, j], j]
+        np.testing.assert_allclose(np.asarray(places), expected)
+    assert "y = 1" in ax.get_xlabel().replace("\n", " ").replace("\xa0", " ")
+    assert explanation.plot.beeswarm(values="importance").get_xlabel() == "mask"
+    with pytest.raises(InputError, match="values='shap'"):
+        explanation.plot.beeswarm(values="shap")

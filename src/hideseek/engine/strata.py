@@ -1,8 +1,8 @@
 """Replacement rows in an order in which few of them stand for the whole column.
 
 A prediction averages over the first rows of a pool. If each feature's first 16 values are one from every sixteenth of
-its sorted values, a mean over 16 rows is about as exact as one over a hundred independent draws (Latin hypercube
-sampling). Features stay independent of each other, since each is shuffled by itself.
+its sorted values, a mean over 16 rows is about as exact as one over 64 independent draws (Latin hypercube sampling).
+Features stay independent of each other, since each is shuffled by itself.
 """
 
 from __future__ import annotations
