@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save as to_bytes
 
-from hideseek.files import digest_of
+from hideseek.digests import digest_of
 
 Arrays = dict[str, NDArray[Any]]
 

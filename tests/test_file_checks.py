@@ -14,7 +14,7 @@ from safetensors.numpy import save as to_bytes
 import hideseek
 from hideseek import Explanation, FileFormatError, HideSeekClassifier, HideSeekRegressor, InputError, persistence
 from hideseek.baselines import L2X
-from hideseek.files import digest_of
+from hideseek.digests import digest_of
 
 QUICK = {"preset": "fast", "steps": 5, "hidden_layers": (3,), "random_state": 0}
 DEEP = "[" * 100_000

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from hideseek.errors import InputError
+from hideseek.errors import FileFormatError, InputError
 
 __all__ = ["Effects"]
 
@@ -28,6 +28,12 @@ class Effects:
         self.change, self.classes = change, classes
         self._where = sparse.csr_array(selected, dtype=np.int64)  # of each cell its place in change, counted from 1
         self._where.data = np.arange(1, len(change) + 1)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features."""
+        n_rows, n_features = self._where.shape
+        return int(n_rows), int(n_features)
 
     def part(self, rows: Any, features: Any) -> Effects:
         """Return the effects in some rows and features: slices, positions or boolean arrays."""
@@ -72,6 +78,13 @@ class Effects:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Effects | None:
         """Return what ``to_arrays`` described, or None where the arrays hold no effects."""
-        if "effect_change" not in arrays:
+        if "effect_change" not in arrays or "effect_cells" not in arrays:
             return None
-        return cls(arrays["effect_cells"], arrays["effect_change"], arrays.get("effect_classes"))
+        cells, change, classes = arrays["effect_cells"], arrays["effect_change"], arrays.get("effect_classes")
+        n_outputs = 1 if classes is None else classes.size
+        if cells.dtype != bool or cells.ndim != 2 or change.shape != (cells.sum(), n_outputs):
+            raise FileFormatError(
+                f"the effects of an explanation do not fit together: {change.shape} numbers for "
+                f"{int(cells.sum())} cells and {n_outputs} outputs; save the explanation again"
+            )
+        return cls(cells, change, classes)

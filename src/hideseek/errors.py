@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 __all__ = [
+    "ArgumentTypeError",
     "DataError",
+    "FileAccessError",
     "FileFormatError",
     "HideSeekError",
     "HideSeekWarning",
     "InputError",
     "MaskWarning",
+    "MissingFileError",
+    "PositionError",
     "TrainingError",
+    "UnknownFeatureError",
 ]
 
 
@@ -19,6 +24,28 @@ class HideSeekError(Exception):
 
 class InputError(HideSeekError, ValueError):
     """An argument is not what was expected; the message names it and says what to do."""
+
+
+class ArgumentTypeError(InputError, TypeError):
+    """An argument is of a type that cannot be used; the message names it and says what to do."""
+
+
+class PositionError(InputError, IndexError):
+    """A row or feature is asked for by a position that is not there, or by what is no position."""
+
+
+class UnknownFeatureError(InputError, KeyError):
+    """A feature is asked for by a name that is not there."""
+
+    __str__ = Exception.__str__  # a KeyError would show the repr of its message
+
+
+class FileAccessError(HideSeekError, OSError):
+    """A file cannot be read or written where the path says."""
+
+
+class MissingFileError(FileAccessError, FileNotFoundError):
+    """There is no file or folder where the path says."""
 
 
 class TrainingError(HideSeekError, RuntimeError):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import operator
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -13,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from hideseek.cells import short
 from hideseek.effects import Effects
-from hideseek.errors import InputError
+from hideseek.errors import FileFormatError, InputError, PositionError
 from hideseek.explanation_file import read_explanation, write_explanation
 from hideseek.frames import FrameLibrary, make_frame
 from hideseek.interop import to_shap
+from hideseek.picking import are_names, by_name, positions
 from hideseek.sentences import sentence
-from hideseek.validation import listed
+from hideseek.validation import Rule, as_array, check_parameters, choice, row_number
 
 if TYPE_CHECKING:
     from hideseek.report import ExplanationPlots
@@ -33,6 +33,14 @@ Agreement = Callable[[NDArray[Any]], NDArray[Any]]
 
 EffectsOf = Callable[[NDArray[Any]], Effects]
 """Rows -> how their predictions change when one more feature is hidden."""
+
+_RULES = {
+    "feature_names": Rule("a list of names", lambda value: isinstance(value, Iterable)).or_none(),
+    "importance_kind": Rule("text", lambda value: isinstance(value, str)),
+    "predictor": Rule("a function of rows", lambda value: callable(value) and not isinstance(value, type)).or_none(),
+    "frame_library": choice("pandas", "polars"),
+    "target_name": Rule("text", lambda value: isinstance(value, str)).or_none(),
+}
 
 _HTML_ROWS = 8
 
@@ -81,10 +89,18 @@ class Explanation:
         frame_library: FrameLibrary = "pandas",
         target_name: str | None = None,
     ) -> None:
-        self.importance = np.asarray(importance)
+        given = {
+            "feature_names": feature_names,
+            "importance_kind": importance_kind,
+            "predictor": predictor,
+            "frame_library": frame_library,
+            "target_name": target_name,
+        }
+        check_parameters("Explanation", given, _RULES)
+        self.importance = as_array("importance", importance)
         if self.importance.dtype.kind in "biu":  # neither booleans nor unsigned numbers have a negative to sort by
             self.importance = self.importance.astype(np.float64)
-        self.selected = np.asarray(selected, dtype=bool)
+        self.selected = as_array("selected", selected, bool)
         if self.importance.ndim != 2 or self.importance.shape != self.selected.shape:
             raise InputError(
                 "importance and selected must both be (rows, features); "
@@ -93,15 +109,15 @@ class Explanation:
         n_rows, n_features = self.importance.shape
         names = [f"x{j + 1}" for j in range(n_features)] if feature_names is None else [str(n) for n in feature_names]
         self.feature_names = tuple(names)
-        self.data = None if data is None else np.asarray(data)
-        self.row_labels = np.arange(n_rows) if row_labels is None else np.asarray(row_labels)
+        self.data = None if data is None else as_array("data", data)
+        self.row_labels = np.arange(n_rows) if row_labels is None else np.atleast_1d(as_array("row_labels", row_labels))
         self.importance_kind = importance_kind
         self.model = model
         self.target_name = target_name
         self._frame_library = frame_library
         self._predictor = predictor
         # Stays whole when features are picked, so that predictions can still be made.
-        self._inputs = self.data if inputs is None else np.asarray(inputs)
+        self._inputs = self.data if inputs is None else as_array("inputs", inputs)
         self._predicted: tuple[NDArray[Any], NDArray[Any] | None] | None = None
         self._agreement = agreement
         self._entry = entry
@@ -113,6 +129,7 @@ class Explanation:
         for name, size, expected in (
             ("feature_names", len(self.feature_names), n_features),
             ("row_labels", len(self.row_labels), n_rows),
+            ("inputs", n_rows if inputs is None else len(np.atleast_1d(np.asarray(self._inputs))), n_rows),
         ):
             if size != expected:
                 raise InputError(f"{name} has {size} entries; importance is {n_rows} rows by {n_features} features")
@@ -204,14 +221,14 @@ class Explanation:
 
         Rows are positions, slices, lists or boolean arrays; features likewise, or names.
         """
-        if isinstance(key, tuple) and not _are_names(key):
+        if isinstance(key, tuple) and not are_names(key):
             if len(key) != 2:
-                raise IndexError(f"an explanation has two axes, rows and features; {len(key)} indices came")
+                raise PositionError(f"an explanation has two axes, rows and features; {len(key)} indices came")
             rows, features = key
         else:
-            rows, features = (slice(None), key) if _are_names(key) else (key, slice(None))
-        i = self._positions(rows, len(self), "row")
-        j = self._positions(self._by_name(features), len(self.feature_names), "feature")
+            rows, features = (slice(None), key) if are_names(key) else (key, slice(None))
+        i = positions(rows, len(self), "row")
+        j = positions(by_name(features, self.feature_names), len(self.feature_names), "feature")
         part = Explanation(
             self.importance[i][:, j],
             self.selected[i][:, j],
@@ -240,29 +257,6 @@ class Explanation:
             part._predicted = label[i], None if probability is None else probability[i]
         return part
 
-    def _by_name(self, features: Any) -> Any:
-        if not _are_names(features):
-            return features
-        names = [features] if isinstance(features, str) else [str(name) for name in features]
-        unknown = [name for name in names if name not in self.feature_names]
-        if unknown:
-            raise KeyError(f"no feature named {listed(map(repr, unknown), last='or')}")
-        return [self.feature_names.index(name) for name in names]
-
-    @staticmethod
-    def _positions(key: Any, size: int, what: str) -> Any:
-        """Something that keeps both axes when used as an index."""
-        if isinstance(key, slice):
-            return key
-        if np.ndim(key) == 0:
-            if isinstance(key, bool | np.bool_) or not hasattr(key, "__index__"):
-                raise IndexError(f"{what}s are picked by position, slice, list or boolean array; {key!r} came")
-            if not -size <= int(key) < size:
-                raise IndexError(f"{what} {int(key)} of an explanation with {size} {what}s")
-            return [int(key)]
-        positions = np.asarray(key)
-        return positions if positions.size else positions.astype(int)
-
     # -- for people ---------------------------------------------------------------------------------------------
 
     def describe(self, row: int) -> str:
@@ -271,7 +265,7 @@ class Explanation:
         The selected features are those that the prediction was made from; "decided" says no more than that. Where the
         effects are known they stand for themselves, largest first; elsewhere each feature has its importance behind it.
         """
-        return sentence(self[operator.index(row)])
+        return sentence(self[row_number(row)])
 
     @property
     def plot(self) -> ExplanationPlots:
@@ -318,13 +312,18 @@ class Explanation:
             return values
         return [None if value is None else short(value) for value in values]
 
-    def to_shap(self) -> Any:
-        """The importances as a ``shap.Explanation``, for ``shap.plots`` bar, beeswarm, violin, scatter and heatmap.
+    def to_shap(self, values: str = "importance", of: Any = None) -> Any:
+        """Return importances or effects as a ``shap.Explanation``, for ``shap.plots``.
 
-        Masks are no contributions: they do not add up from a base value to the prediction. Plots that add them up,
-        waterfall, force and decision, are refused; the line f(x) above a heatmap is how many features are shown.
+        Args:
+            values: "importance": for bar, beeswarm, violin, scatter and heatmap plots. Masks do not add up from a base
+                value to the prediction, so waterfall, force and decision plots are refused; the line f(x) above a
+                heatmap is how many features are shown. "effect": for those plots too. They end at the prediction, and
+                each bar is right by itself: what hiding that one feature changes. But effects do not add up, so where
+                such a plot begins is only what is left, and not, as SHAP writes there, a mean prediction E[f(X)].
+            of: The class whose probability the effects are on; if not given, the predicted one of each row.
         """
-        return to_shap(self)
+        return to_shap(self, values, of)
 
     def _frame(self, columns: dict[str, NDArray[Any]]) -> Any:
         return make_frame(columns, self._frame_library)
@@ -374,10 +373,7 @@ class Explanation:
     # -- on disk ------------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one ``.npz`` file, atomically and without pickle.
-
-        Predictions are among it, and effects if they were asked for before.
-        """
+        """Write everything, predictions and effects included, to one ``.npz`` file, atomically and without pickle."""
         arrays: dict[str, Any] = {
             "importance": self.importance,
             "selected": self.selected,
@@ -393,8 +389,8 @@ class Explanation:
         }
         if self.target_name is not None:
             arrays["target_name"] = np.array(self.target_name)
-        if self._effects is not None:
-            arrays |= self._effects.to_arrays()
+        if (effects := self._find_effects()) is not None:
+            arrays |= effects.to_arrays()
         write_explanation(path, {name: value for name, value in arrays.items() if value is not None})
 
     @classmethod
@@ -420,12 +416,6 @@ class Explanation:
         explanation._agreed = arrays.get("selection_probability")
         explanation._entered = arrays.get("entry_price")
         explanation._effects = Effects.from_arrays(arrays)
+        if explanation._effects is not None and explanation._effects.shape != explanation.shape:
+            raise FileFormatError(f"{os.fspath(path)!r} has effects of other rows or features: save it again")
         return explanation
-
-
-def _are_names(key: Any) -> bool:
-    """One name, or a list, tuple, array or index of names."""
-    parts = key.tolist() if hasattr(key, "tolist") else key
-    return isinstance(key, str) or (
-        isinstance(parts, list | tuple) and len(parts) > 0 and all(isinstance(part, str) for part in parts)
-    )

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from hideseek.archives import read_archive
 from hideseek.cells import cells_from_json, cells_to_json
+from hideseek.digests import digest_of
 from hideseek.errors import FileFormatError, InputError
-from hideseek.files import digest_of, write_atomically
+from hideseek.files import write_atomically
 from hideseek.schema import ArrayRule, Fields, check_shape, check_value, check_values, is_text
 from hideseek.validation import Rule, choice
 

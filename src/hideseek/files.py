@@ -1,41 +1,63 @@
-"""Writing files so that a reader sees the old one or the new one, never half of one, and knows what was written."""
+"""Paths as users give them, and files that a reader sees whole or not at all."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from hashlib import sha256
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
-import numpy as np
-from numpy.typing import NDArray
+from hideseek.errors import ArgumentTypeError, FileAccessError, InputError, MissingFileError
 
-__all__ = ["digest_of", "write_atomically"]
+__all__ = ["accessing", "as_path", "write_atomically"]
 
 
-def digest_of(text: str, arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Return the SHA-256 of a text and of the name, type, shape and values of every array."""
-    digest = sha256(text.encode("utf-8", "surrogatepass"))
-    for name in sorted(arrays):
-        array = np.asarray(arrays[name])
-        digest.update(f"\0{name}\0{array.dtype.str}\0{array.shape}\0".encode("utf-8", "surrogatepass"))
-        digest.update(array.tobytes())
-    return digest.hexdigest()
+def as_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file, or raise an InputError."""
+    if isinstance(path, bytes) or not isinstance(path, str | os.PathLike):
+        raise ArgumentTypeError(f"path must be text or a pathlib.Path, and {type(path).__name__} came")
+    if not os.fspath(path) or "\0" in os.fspath(path):
+        raise InputError(f"path={os.fspath(path)!r} is no path of a file")
+    return Path(path)
+
+
+@contextmanager
+def accessing(path: str | os.PathLike[str], what: str) -> Iterator[Path]:
+    """Give the path, and turn an OSError in what is done with it into one of ours that names it.
+
+    Args:
+        path: The file.
+        what: "read" or "write", for the message.
+    """
+    file = as_path(path)
+    try:
+        yield file
+    except FileAccessError:
+        raise
+    except OSError as error:
+        kind = MissingFileError if isinstance(error, FileNotFoundError) else FileAccessError
+        raise kind(f"cannot {what} {_shortened(os.fspath(path))!r}: {error.strerror or error}") from error
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+_LONGEST = 300
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Write beside the target, then rename over it; a failure leaves what was there."""
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"cannot write {os.fspath(path)!r}: there is no folder {str(target.parent)!r}")
-    beside = target.with_name(f".{target.name}.{uuid4().hex[:8]}")
-    try:
-        with open(beside, "xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, target)
-    finally:
-        beside.unlink(missing_ok=True)
+    with accessing(path, "write") as target:
+        if not target.parent.is_dir():
+            raise MissingFileError(f"cannot write {os.fspath(path)!r}: there is no folder {str(target.parent)!r}")
+        beside = target.with_name(f".{target.name}.{uuid4().hex[:8]}")
+        try:
+            with open(beside, "xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, target)
+        finally:
+            beside.unlink(missing_ok=True)

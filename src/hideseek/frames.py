@@ -9,9 +9,12 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from hideseek.errors import InputError
+
 __all__ = [
     "FrameLibrary",
     "frame_library",
+    "from_tensor",
     "is_series",
     "make_frame",
     "mixed_rows",
@@ -54,6 +57,15 @@ def make_frame(columns: Mapping[str, NDArray[Any] | Sequence[Any]], library: Fra
         ) from error
 
 
+def from_tensor(values: Any) -> NDArray[Any]:
+    """Return a tensor of torch as an array; types that numpy lacks become single precision."""
+    values = values.detach().cpu().to_dense()
+    try:
+        return np.asarray(values.numpy())
+    except TypeError:
+        return np.asarray(values.float().numpy())
+
+
 def unmasked(values: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
     """Return the values of a masked array, with NaN, or None among objects, for those that are masked."""
     plain = np.array(values.data, dtype=object if values.dtype == object else np.float64)
@@ -66,7 +78,7 @@ def n_rows(X: Any) -> int:
     shape = getattr(X, "shape", None)
     if isinstance(shape, tuple):
         return int(shape[0]) if shape else 0
-    return len(X) if hasattr(X, "__len__") else 0
+    return len(X) if hasattr(X, "__len__") and not isinstance(X, type) else 0
 
 
 def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
@@ -88,9 +100,14 @@ def mixed_rows(X: Any, others: Any, kept: NDArray[np.bool_], picks: NDArray[np.i
     """
     frame, other = (nw.from_native(table, eager_only=True, pass_through=True) for table in (X, others))
     if isinstance(frame, nw.DataFrame) and isinstance(other, nw.DataFrame):
+        if frame.implementation != other.implementation or frame.columns != other.columns:
+            raise InputError("X and the background rows must be frames of one library with the same columns")
         both = nw.concat([frame, other], how="vertical")
         cells = np.where(kept, np.arange(len(frame))[:, None], len(frame) + picks)
         return frame.with_columns(*(column[cells[:, j]] for j, column in enumerate(both.iter_columns()))).to_native()
-    values, replacements = np.asarray(X), np.asarray(others)
-    mixed = np.where(kept, values, np.take_along_axis(replacements, picks, axis=0)).astype(values.dtype, copy=False)
+    values, replacements = (from_tensor(part) if hasattr(part, "detach") else np.asarray(part) for part in (X, others))
+    try:
+        mixed = np.where(kept, values, np.take_along_axis(replacements, picks, axis=0)).astype(values.dtype, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"X and the background rows must have values of one type: {error}") from error
     return X.new_tensor(mixed) if hasattr(X, "new_tensor") else mixed

@@ -5,7 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hideseek.errors import InputError
+from hideseek.validation import check_parameters, choice
 
 if TYPE_CHECKING:
     from hideseek.explanation import Explanation
@@ -33,17 +37,38 @@ class NotAdditive:
         return f"none: {self._kind} is not additive"
 
 
-def to_shap(explanation: Explanation) -> Any:
+def to_shap(explanation: Explanation, values: str = "importance", of: Any = None) -> Any:
     """As a ``shap.Explanation``; see :meth:`hideseek.Explanation.to_shap`."""
+    check_parameters("to_shap", {"values": values}, {"values": choice("importance", "effect")})
     try:
         shap = import_module("shap")
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             "to_shap needs shap, which is not installed; pip install 'hideseek[compare]'", name=error.name
         ) from error
-    return shap.Explanation(
-        explanation.importance.astype(float),
-        base_values=NotAdditive(explanation.importance_kind),
-        data=explanation.data,
-        feature_names=list(explanation.feature_names),
-    )
+    about = {"data": explanation.data, "feature_names": list(explanation.feature_names)}
+    if values == "importance":
+        kind = NotAdditive(explanation.importance_kind)
+        return shap.Explanation(explanation.importance.astype(float), base_values=kind, **about)
+    effect, answer = _effects_and_answer(explanation, of)
+    return shap.Explanation(effect, base_values=answer - effect.sum(axis=1), output_names=_NOT_A_SUM, **about)
+
+
+_NOT_A_SUM = "effects of hiding one feature at a time (they do not add up)"
+
+
+def _effects_and_answer(explanation: Explanation, of: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the effects, and the probabilities or values that they are effects on. Shape: rows along axis 0."""
+    effect = explanation.effect if of is None else explanation.effect_of(of)
+    if effect is None or explanation.prediction is None:
+        raise InputError('values="effect": this explanation has no effects, since no model that gives them made it')
+    if explanation.probability is None:
+        return effect, np.asarray(explanation.prediction, dtype=np.float64)
+    answer = np.asarray(explanation.probability, dtype=np.float64)
+    if of is None:
+        return effect, answer
+    predicted = np.asarray(explanation.prediction == of)
+    classes = getattr(explanation.model, "classes_", None)
+    if predicted.all() or (classes is not None and len(classes) == 2):
+        return effect, np.where(predicted, answer, 1 - answer)
+    raise InputError(f"of={of!r}: of more than two classes, only the probability of the predicted one is known")

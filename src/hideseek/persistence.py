@@ -10,7 +10,6 @@ import json
 import os
 from collections.abc import Mapping
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
 from hideseek._version import __version__
-from hideseek.errors import FileFormatError, InputError
-from hideseek.files import digest_of, write_atomically
+from hideseek.digests import digest_of
+from hideseek.errors import FileFormatError, InputError, MissingFileError
+from hideseek.files import accessing, write_atomically
 from hideseek.schema import SCALAR, Fields, brief, check_value, is_text, parsed_dtype, text
 from hideseek.validation import Rule, integer, listed
 
@@ -120,8 +120,9 @@ def header_of(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _contents(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
     """Return the header, whose description is still to be checked, and the arrays."""
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"no file at {os.fspath(path)!r}")
+    with accessing(path, "read") as file:
+        if not file.is_file():
+            raise MissingFileError(f"no file at {os.fspath(path)!r}")
     try:
         with safe_open(os.fspath(path), framework="numpy") as file:
             return _checked_contents(file)

@@ -13,7 +13,7 @@ from sklearn.base import is_regressor
 from sklearn.utils.validation import check_array, validate_data
 
 from hideseek.errors import InputError
-from hideseek.frames import is_series, unmasked
+from hideseek.frames import from_tensor, is_series, n_rows, unmasked
 from hideseek.targets import readable_target
 from hideseek.validation import check_finite, listed, some
 from hideseek.warn import warn_caller
@@ -92,7 +92,7 @@ def dense(X: Any) -> Any:
     if isinstance(X, np.ma.MaskedArray):
         return unmasked(X)
     if hasattr(X, "detach"):
-        return X.detach().cpu().numpy()
+        return from_tensor(X)
     if isinstance(X, np.ndarray) and X.dtype.names is not None:
         raise InputError("X is a structured array; pass pandas.DataFrame(X)")
     if isinstance(X, Mapping):
@@ -138,7 +138,7 @@ def rows_of_fit(estimator: Any, X: Any) -> Rows:
     if isinstance(X, Mapping):
         return Rows(_single_row(estimator, X), by_name=True)
     X = dense(X)
-    if len(getattr(X, "shape", ())) == 2 and X.shape[0] == 0:
+    if n_rows(X) == 0 and (isinstance(X, list | tuple) or len(getattr(X, "shape", ())) == 2):
         raise InputError("X has no rows (0 samples); pass at least one row")
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     has_names = isinstance(frame, nw.DataFrame) and all(isinstance(name, str) for name in frame.columns)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import isinf
 from typing import Any
 
@@ -9,15 +11,16 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_X_y
 
 from hideseek.cells import is_missing, short
-from hideseek.errors import InputError
-from hideseek.frames import is_series, unmasked
+from hideseek.errors import HideSeekError, InputError
+from hideseek.frames import from_tensor, is_series, unmasked
 from hideseek.validation import listed
 
-__all__ = ["check_classes", "check_target", "name_of_target", "readable_target"]
+__all__ = ["check_classes", "check_target", "comparing_targets", "name_of_target", "readable_target"]
 
 
 def check_target(estimator: Any, y: Any, n_rows: int) -> NDArray[Any]:
@@ -46,9 +49,9 @@ def readable_target(y: Any, *, numeric: bool) -> Any:
     if isinstance(y, np.matrix) or hasattr(y, "toarray"):
         raise InputError(f"y is a {type(y).__name__}; pass one value per row: np.asarray(y).ravel()")
     if hasattr(y, "detach"):
-        y = y.detach().cpu().numpy()
+        y = from_tensor(y)
     elif isinstance(y, np.ma.MaskedArray):
-        y = unmasked(y.astype(object))
+        y = unmasked(np.ma.MaskedArray(y, dtype=object))
     try:
         values = np.asarray(y)
     except (TypeError, ValueError, OverflowError) as error:
@@ -89,10 +92,22 @@ def _check_numbers(values: NDArray[Any]) -> None:
         raise InputError(f"y must be numbers: {error}; for classes use a classifier") from error
 
 
+@contextmanager
+def comparing_targets() -> Iterator[None]:
+    """Turn the errors of a score that cannot be computed into an InputError."""
+    try:
+        yield
+    except (HideSeekError, NotFittedError):
+        raise
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"y cannot be compared with the predictions: {error}") from error
+
+
 def name_of_target(y: Any) -> str | None:
     """Return the name of a Series, or of the only column of a frame; None where there is none."""
     if is_series(y):
-        return str(y.name) if y.name is not None and str(y.name) else None
+        name = getattr(y, "name", None)  # columns of pyarrow have none
+        return str(name) if name is not None and str(name) else None
     frame = nw.from_native(y, eager_only=True, pass_through=True)
     named = isinstance(frame, nw.DataFrame) and len(frame.columns) == 1 and isinstance(frame.columns[0], str)
     return str(frame.columns[0]) if named else None
@@ -106,6 +121,8 @@ def check_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         if len(kinds) > 1:
             raise InputError(f"y mixes labels of the types {listed(kinds)}; make them all of one type")
         y = np.array(y.tolist())
+        if y.ndim != 1:
+            raise InputError(f"y has labels of the type {kinds[0]}; make them text, numbers or booleans")
     try:
         if type_of_target(y) == "continuous":
             raise InputError(

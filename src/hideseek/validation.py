@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hideseek.engine.scaling import row_blocks
-from hideseek.errors import InputError
+from hideseek.errors import ArgumentTypeError, InputError
 
 __all__ = [
     "Rule",
+    "as_array",
     "check_finite",
     "check_parameters",
     "choice",
@@ -24,12 +25,14 @@ __all__ = [
     "is_finite_number",
     "listed",
     "number",
+    "row_number",
     "shown",
     "some",
 ]
 
 _NAMED = 5
 _LONGEST_REPR = 200
+_LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,8 @@ class Rule:
 
     def suggestion(self, value: Any) -> str:
         """Return "; did you mean 'that'?" for a name that is like an accepted one, else nothing."""
+        if isinstance(value, Integral) and abs(int(value)) > _LARGEST:
+            return "; it is too large"
         if not isinstance(value, str):
             return ""
         close = [self.aliases[value]] if value in self.aliases else get_close_matches(value, self.choices, n=1)
@@ -82,8 +87,7 @@ def integer(low: int, high: int | None = None) -> Rule:
         lambda value: (
             isinstance(value, Integral)
             and not isinstance(value, bool)
-            and low <= int(value)
-            and (high is None or int(value) <= high)
+            and low <= int(value) <= (_LARGEST if high is None else high)
         ),
     )
 
@@ -120,6 +124,22 @@ def check_parameters(owner: str, parameters: Mapping[str, object], rules: Mappin
     if problems:
         count = "a parameter" if len(problems) == 1 else f"{len(problems)} parameters"
         raise InputError(f"{count} of {owner} cannot be used:\n" + "\n".join(f"- {problem}" for problem in problems))
+
+
+def as_array(name: str, values: Any, dtype: type | None = None) -> NDArray[Any]:
+    """Return values as an array, or raise an InputError that names the argument."""
+    try:
+        return np.asarray(values, dtype=dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        kind = "numbers" if dtype is float else "values"
+        raise InputError(f"{name} must be an array of {kind}, and {type(values).__name__} came: {error}") from error
+
+
+def row_number(row: Any) -> int:
+    """Return the position of a row as a whole number, or raise an ArgumentTypeError."""
+    if isinstance(row, bool) or not isinstance(row, Integral):
+        raise ArgumentTypeError(f"row={shown(row)}: expected the position of a row, a whole number")
+    return int(row)
 
 
 def shown(value: Any) -> str:

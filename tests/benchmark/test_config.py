@@ -172,3 +172,24 @@ parameters = {name = "Syn1", n_samples = 50}
         Config.from_file(tmp_path / "bad.toml")
     with pytest.raises(InputError, match=r"a configuration is a \.toml or \.json file"):
         Config.from_file(tmp_path / "run.yaml")
+
+
+@pytest.mark.parametrize("place", ["methods", "datasets", "seeds", "name"])
+def test_a_description_nested_too_deeply_is_refused(place, tmp_path):
+    deep = {}
+    for _ in range(1000):
+        deep = {"a": deep}
+    assert f"- {place}: lists or dicts in it are nested too deeply" in complaint(config(**{place: deep}))
+    loop = []
+    loop.append(loop)
+    assert "or contain themselves" in complaint(config(**{place: loop}))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("deep.json", '{"a":' * 5000 + "1" + "}" * 5000), ("deep.toml", "a = " + "[" * 5000 + "]" * 5000)],
+)
+def test_a_file_nested_too_deeply_is_refused(name, text, tmp_path):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match="nested too deeply to be a configuration"):
+        Config.from_file(tmp_path / name)

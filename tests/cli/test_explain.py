@@ -89,6 +89,13 @@ def test_sentences(run, saved, data, expected, tmp_path):
     assert "sentences go to a .txt file" in err
 
 
+def test_sentences_of_a_model_fitted_here_name_the_target(run, data, tmp_path):
+    model = tmp_path / "model.safetensors"
+    assert run("fit", data, "--target", "label", "--out", model, "--preset", "fast", "--set", "steps=30")[0] == 0
+    _, out, _ = run("explain", model, data, "--sentences")
+    assert out.startswith("Row 0: predicted label = ")
+
+
 def test_programs_get_one_object(run_json, saved, table, typed, expected, data, tmp_path):
     typed(table.head(2).to_csv(index=False))
     code, result, _ = run_json("explain", saved, "-")

@@ -106,15 +106,19 @@ def test_the_model_in_the_page_answers_as_in_python(browser, reports, models, na
 
 def assert_same_answer(page, model):
     """What the page shows is what Python says to the values it shows."""
-    values, masks, outputs = page.evaluate(
+    values, masks, effects, outputs = page.evaluate(
         """() => [
             [0, 1, 2, 3, 4].map((j) => [...document.querySelectorAll(`[aria-labelledby=field-${j}]`)].at(-1).value),
             [1, 2, 3, 4, 5].map((j) => document.querySelector(`meter[aria-label="Mask of x${j}"]`).value),
+            [1, 2, 3, 4, 5].map((j) => document.querySelector(`data[aria-label="Effect of x${j}"]`).value),
             [...document.querySelectorAll("#what-if-outputs data")].map((output) => output.value),
         ].map((part) => part.map(Number))"""
     )
     values = [values]
-    np.testing.assert_allclose(masks, model.explain(values).importance[0], rtol=0, atol=EXACT)
+    explanation = model.explain(values)
+    np.testing.assert_allclose(masks, explanation.importance[0], rtol=0, atol=EXACT)
+    size = max(getattr(model, "_target_scale", 1.0), *np.abs(outputs))  # of what the effects are differences of
+    np.testing.assert_allclose(effects, explanation.effect[0], rtol=0, atol=5 * EXACT * size)
     if hasattr(model, "classes_"):
         np.testing.assert_allclose(outputs, model.predict_proba(values)[0], rtol=0, atol=EXACT)
     else:
@@ -173,7 +177,8 @@ def test_values_of_every_kind_are_encoded_as_in_python(browser, mixed_report, mi
         np.testing.assert_allclose(masks, explanation.importance, rtol=0, atol=EXACT)
         outputs = [output for _, _, output in seen[rows]]
         np.testing.assert_allclose(outputs, mixed_model.predict_proba(asked), rtol=0, atol=EXACT)
-    assert len({output[0] for _, _, output in seen}) > len(seen) - 5, "what is changed changes the answer"
+    answers = {(*by_name.values(), *output) for _, by_name, output in seen}
+    assert len(answers) > len(seen) - 5, "what is changed changes the answer"
 
 
 def what_is_seen(page):

@@ -281,7 +281,7 @@ def test_one_rows_answer_has_values_selection_and_prediction():
     assert [bar.get_width() for bar in ax.patches] == [0.9, 0.6, 0.2]
     assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [BLUE, BLUE, GREY]
     assert [text.get_text() for text in ax.texts] == ["= 120,000", "= missing", "= 31"]
-    assert ax.get_title() == r"row anna: predicted '\$yes\$' (0.75)"
+    assert ax.get_title().split("\n") == [r"row anna: predicted '\$yes\$'", "(0.75)"]
     with pytest.raises(IndexError, match="row 2"):
         explanation.plot.row(2)
 

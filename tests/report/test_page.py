@@ -261,17 +261,20 @@ def run(described, row):
     (raw,) = TableEncoder.from_json(described["encoder"]).encode(Table(row))
     x = np.array([standardised(raw[i["column"]], **i) for i in described["inputs"]])
     pool = weights[described["pool"]["start"] :][: described["pool"]["rows"] * len(x)].reshape(-1, len(x))
-    masks, outputs = [], []
-    for member in described["members"]:
-        mask = 1 / (1 + np.exp(-forward(member["hide"], x)))
-        masks.append(np.where(member["visible"], mask, np.nan))
+    own = [1 / (1 + np.exp(-forward(member["hide"], x))) for member in described["members"]]
+    visible = np.array([member["visible"] for member in described["members"]], dtype=bool)
+    masks = np.nanmean(np.where(visible, own, np.nan), axis=0)
+    if described["shown"] == "selected":
+        own = [masks > described["threshold"]] * len(own)
+    outputs = []
+    for member, mask in zip(described["members"], own, strict=True):
         shown = mask[described["groups"]]
         for seek in member["seeks"]:
             outputs += [forward(seek, shown * x + (1 - shown) * hidden) for hidden in pool]
     if described["output"]["kind"] == "softmax":
         powers = np.exp(outputs)
-        return np.nanmean(masks, axis=0), (powers / powers.sum(axis=1, keepdims=True)).mean(axis=0)
-    return np.nanmean(masks, axis=0), np.mean(outputs) * described["output"]["scale"] + described["output"]["center"]
+        return masks, (powers / powers.sum(axis=1, keepdims=True)).mean(axis=0)
+    return masks, np.mean(outputs) * described["output"]["scale"] + described["output"]["center"]
 
 
 @pytest.mark.parametrize("name", ["binary", "three classes", "regression"])
@@ -307,6 +310,7 @@ def test_features_that_screening_left_out_are_not_in_the_page(models, table, tmp
     kept, X = [1, 2, 3, 5, 6], np.insert(table[0], [0, 3], 7.0, axis=1)
     features = SimpleNamespace(features=np.array(kept))
     model._ensemble, model.n_features_in_ = SimpleNamespace(**{**vars(members._ensemble), "kept": features}), 7
+    model.encoder_ = TableEncoder.fit_numbers([f"x{j + 1}" for j in range(7)], X)
     masks = np.zeros((40, 7))
     masks[:, kept] = members.explain(X[:40, kept]).importance
     Explanation(masks, masks > 0.5, data=X[:40], model=model).report(tmp_path / "page.html")

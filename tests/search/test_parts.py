@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from hideseek import InputError
-from hideseek.search.parts import held_out_rows, judging_splits, n_first_splits
+from hideseek.search.parts import N_FOLDS, folds_of, held_out_rows
 
 
 def test_held_out_rows_are_a_share_of_each_class():
@@ -18,30 +18,14 @@ def test_a_fraction_that_leaves_no_rows_is_an_error():
         held_out_rows(np.zeros(2), 0.9, seed=0)
 
 
-def test_of_a_very_long_table_five_thousand_rows_judge():
-    ((kept, out),) = judging_splits(np.zeros(100_001, dtype=np.float32), 0, seed=0)
-    assert len(out) == 5000
-    assert len(kept) == 95_001
-    assert not set(kept) & set(out)
-
-
-@pytest.mark.parametrize(("n_rows", "n_first"), [(3, 3), (300, 5), (1000, 2), (1999, 1), (2000, 1), (100_000, 1)])
-def test_the_first_splits_have_four_hundred_judges_if_there_are_so_many(n_rows, n_first):
-    splits = judging_splits(np.zeros(n_rows), 0, seed=0)
-    assert n_first_splits(splits) == n_first
-
-
-def test_every_row_judges_once_and_tables_are_of_one_shape():
+def test_folds_are_of_equal_size_with_a_share_of_each_class():
     target = (np.arange(203) % 10 == 0).astype(np.int64)
-    splits = judging_splits(target, 0, seed=0)
-    assert len(splits) == 5
-    assert sorted(np.concatenate([out for _, out in splits])) == list(range(203))
-    assert len({len(kept) for kept, _ in splits}) == 1
-    for kept, out in splits:
-        assert not set(kept) & set(out)
-        assert target[out].sum() >= 4, "a share of each class"
+    fold = folds_of(target, seed=0)
+    assert np.bincount(fold + 1).tolist() == [3] + [40] * N_FOLDS
+    for number in range(N_FOLDS):
+        assert 3 <= target[fold == number].sum() <= 5
 
 
-def test_a_given_fraction_is_one_split_however_short_the_table():
-    ((_, out),) = judging_splits(np.zeros(100), 0.3, seed=0)
-    assert len(out) == 30
+def test_a_table_of_few_rows_has_no_folds():
+    assert folds_of(np.zeros(19), seed=0) is None
+    assert folds_of(np.zeros(20), seed=0) is not None

@@ -70,7 +70,7 @@ def test_an_explanation_speaks_of_the_users_own_values(people, model):
     frame, _ = people
     explanation = model.explain(frame)
     row = int(np.flatnonzero(explanation.selected[:, 1] & (frame["education"] == "Masters"))[0])
-    assert "education = 'Masters' (" in explanation.describe(row)
+    assert "education = 'Masters' " in explanation.describe(row)
     assert explanation.data[0].tolist() == [
         frame["age"][0],
         frame["education"][0],

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from copy import copy
 from importlib import import_module
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from hideseek.explanation import Explanation
 from hideseek.frames import frame_library, row_labels
 from hideseek.metrics import top_k
 from hideseek.tables import check_table, check_training_table, dense, names_of_fit, rows_of_fit
-from hideseek.targets import check_classes
+from hideseek.targets import check_classes, comparing_targets, readable_target
 from hideseek.validation import Rule, check_parameters, integer, some
 
 __all__ = ["N_SELECTED", "PREDICT_FN", "SEED", "Baseline", "PredictFn", "extra", "predicted_by"]
@@ -53,6 +53,8 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     citation: ClassVar[str]
     importance_kind: ClassVar[str]
     _rules: ClassVar[Mapping[str, Rule]]
+    _single_precision: ClassVar[bool] = False
+    """Whether the library behind the method takes no values beyond those of single precision."""
 
     @abstractmethod
     def _fit(self, table: NDArray[np.floating], target: NDArray[np.int64]) -> None:
@@ -91,10 +93,18 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         owner, parameters = type(self).__name__, self.get_params(deep=False)
         check_parameters(owner, parameters, self._rules)
         table, y = check_training_table(self, dense(X), y)
+        self._check_range(table)
         if "k" in self._rules:
             check_parameters(owner, parameters, {"k": integer(1, table.shape[1])})
         self.classes_, target = check_classes(y)
         return table, target
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; a name that is not known is an InputError."""
+        try:
+            return cast(Self, super().set_params(**params))
+        except ValueError as error:
+            raise InputError(str(error)) from error
 
     def _seed(self) -> int:
         """One number drawn from ``random_state``."""
@@ -147,13 +157,27 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         label, _ = self._predicted(self._table(X))
         return label
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of the predictions: the share of the rows whose class is right."""
+        with comparing_targets():
+            return float(super().score(X, readable_target(y, numeric=False), sample_weight))
+
     def _predicted(self, table: NDArray[np.floating]) -> tuple[NDArray[Any], NDArray[Any]]:
         probability = self._probabilities(table)
         return self.classes_[probability.argmax(axis=1)], probability.max(axis=1)
 
     def _table(self, X: Any) -> NDArray[np.floating]:
         check_is_fitted(self)
-        return check_table(self, rows_of_fit(self, X))
+        table = check_table(self, rows_of_fit(self, X))
+        self._check_range(table)
+        return table
+
+    def _check_range(self, table: NDArray[np.floating]) -> None:
+        limit = np.finfo(np.float32).max
+        if self._single_precision and (table.max() > limit or table.min() < -limit):
+            raise InputError(
+                f"X has values beyond {limit:.2g}, the limit of {type(self).__name__}; rescale those columns"
+            )
 
     def _names(self) -> list[str]:
         return names_of_fit(self)

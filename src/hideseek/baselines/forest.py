@@ -38,6 +38,7 @@ class ForestImportance(Baseline):
 
     citation = "L. Breiman, Random forests, Machine Learning 45, 2001"
     importance_kind = "impurity importance"
+    _single_precision = True
     _rules: ClassVar = {"k": N_SELECTED, "n_estimators": integer(1), "max_depth": integer(1), "random_state": SEED}
 
     def __init__(

@@ -58,6 +58,7 @@ class ShapExplainer(Baseline):
         "Nature Machine Intelligence 2, 2020"
     )
     importance_kind = "absolute SHAP value"
+    _single_precision = True
     _rules: ClassVar = {
         "k": N_SELECTED,
         "mode": choice("tree", "kernel"),

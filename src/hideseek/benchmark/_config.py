@@ -8,15 +8,15 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any, Self
 
 from hideseek.benchmark._data import DatasetConfig, read_dataset
 from hideseek.benchmark._methods import ROWS, MethodConfig, check_parameters_are_complete, read_method
 from hideseek.benchmark._scores import SCORES
-from hideseek.benchmark._strict import Problems, said
+from hideseek.benchmark._strict import Problems, is_too_deep, said
 from hideseek.errors import InputError
-from hideseek.validation import Rule, choice, integer
+from hideseek.files import accessing, as_path
+from hideseek.validation import Rule, choice, integer, listed, shown
 
 __all__ = ["Config", "read_description"]
 
@@ -124,17 +124,25 @@ class Config:
 def read_description(path: str | os.PathLike[str]) -> Any:
     """What a ``.toml`` or ``.json`` file holds."""
     readers = {".toml": tomllib.loads, ".json": json.loads}
-    file = Path(path)
+    file = as_path(path)
     if file.suffix not in readers:
         raise InputError(f"cannot read {os.fspath(path)!r}: a configuration is a .toml or .json file")
     try:
-        return readers[file.suffix](file.read_text(encoding="utf-8"))
+        with accessing(file, "read"):
+            text = file.read_text(encoding="utf-8")
+        return readers[file.suffix](text)
+    except RecursionError as error:
+        raise InputError(f"{os.fspath(path)!r} is nested too deeply to be a configuration") from error
     except ValueError as error:
         raise InputError(f"{os.fspath(path)!r} is not {file.suffix[1:].upper()}: {error}") from error
 
 
 def _read(given: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
     """The arguments of ``Config``, checked and in their final form."""
+    for name, value in given.items():
+        if is_too_deep(value):
+            problems.add(name, "lists or dicts in it are nested too deeply, or contain themselves")
+            problems.raise_any()
     datasets = {}
     for label, dataset in _labelled("datasets", given["datasets"], problems).items():
         datasets[label] = read_dataset(label, dataset, problems)
@@ -163,7 +171,7 @@ def _labelled(place: str, given: Any, problems: Problems) -> dict[str, Any]:
         problems.add(place, "at least one is needed")
     for label in labelled:
         if not (isinstance(label, str) and label):
-            problems.add(place, f"labels are words; got {label!r}")
+            problems.add(place, f"labels are words; got {shown(label)}")
     return labelled
 
 
@@ -171,15 +179,18 @@ def _read_seeds(given: Any, problems: Problems) -> tuple[int, ...]:
     if integer(1).accepts(given):
         return tuple(range(int(given)))
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
-        problems.add("seeds", f"expected a list of whole numbers, or how many; got {given!r}")
+        problems.add("seeds", f"expected a list of whole numbers, or how many; got {shown(given)}")
         return ()
     seeds = tuple(given)
     good = [seed for seed in seeds if problems.check("seeds", seed, _SEED)]
     if not seeds or len(set(good)) < len(good):
-        problems.add("seeds", f"expected at least one seed, each once; got {list(seeds)!r}")
+        problems.add("seeds", f"expected at least one seed, each once; got {shown(list(seeds))}")
     return tuple(int(seed) for seed in good)
 
 
 def _read_scores(given: Any, problems: Problems) -> tuple[str, ...]:
+    if not isinstance(given, Iterable):
+        problems.add("scores", f"expected a list of {listed(SCORES, last='or')}; got {shown(given)}")
+        return ()
     names = (given,) if isinstance(given, str) else tuple(given)
     return tuple(name for name in names if problems.check("scores", name, choice(*SCORES)))

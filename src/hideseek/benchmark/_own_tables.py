@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 
 from hideseek.benchmark._strict import Problems
 from hideseek.datasets import Dataset
+from hideseek.errors import InputError
+from hideseek.tables import dense
+from hideseek.targets import readable_target
+from hideseek.validation import as_array
 
 __all__ = ["TABLE_KEYS", "fingerprint", "read_table", "rows_of"]
 
@@ -34,8 +38,13 @@ def read_table(place: str, label: str, given: Any, problems: Problems) -> Datase
         problems.add(place, f"{name} is missing")
     if missing:
         return None
-    X = given["X"] if hasattr(given["X"], "columns") else np.asarray(given["X"])
-    y, relevant = np.asarray(given["y"]), given.get("relevant")
+    try:
+        X, y = dense(given["X"]), np.asarray(readable_target(given["y"], numeric=False))
+        X = X if hasattr(X, "columns") else as_array("X", X)
+    except InputError as error:
+        problems.add(place, str(error))
+        return None
+    relevant = given.get("relevant")
     if len(X.shape) != 2 or y.shape != (len(X),):
         problems.add(place, f"X must be (rows, features) and y (rows,); they are {tuple(X.shape)} and {y.shape}")
         return None

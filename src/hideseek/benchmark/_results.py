@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from hideseek.benchmark._layout import Table
 from hideseek.benchmark._scores import SCORES
 from hideseek.benchmark._store import Plan, Record, Store, plan_of
 from hideseek.benchmark._summary import Published, compared, pooled, summed_up, values_of, versus
+from hideseek.files import as_path
 from hideseek.frames import FrameLibrary
 from hideseek.validation import check_parameters, choice
 
@@ -170,7 +170,7 @@ def load_results(folder: str | os.PathLike[str], config: Config | None = None) -
         >>> load_results(f"{folder}/trees")
         Results(1 jobs: 1 finished, 0 failed, 0 missing)
     """
-    store = Store(Path(folder))
+    store = Store(as_path(folder))
     if config is not None:
         return results_of(store, plan_of(config, jobs_of(config)))
     return results_of(store, store.read_plan())

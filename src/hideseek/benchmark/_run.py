@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from contextlib import closing
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from hideseek.benchmark._backends import ATTEMPTS, BACKENDS, backend_named, workers_of
@@ -20,6 +19,7 @@ from hideseek.benchmark._strict import NAMED, name_of
 from hideseek.benchmark._work import Keep, do_piece, lost
 from hideseek.engine.device import resolve_device
 from hideseek.estimators._parameters import RULES
+from hideseek.files import as_path
 from hideseek.validation import check_parameters, choice, integer, some
 from hideseek.warn import warn_caller
 
@@ -82,7 +82,7 @@ def run(
     given = {"backend": backend, "n_jobs": n_jobs, "device": device, "stack_size": stack_size, "keep": keep}
     check_parameters("run", given, _RULES)
     config = _config(config)
-    jobs, store = jobs_of(config), Store(Path(folder) / config.name)
+    jobs, store = jobs_of(config), Store(as_path(folder) / config.name)
     plan = plan_of(config, jobs)
     store.write_plan(plan)
     keep_name = None if keep is None else name_of(keep)

@@ -15,8 +15,8 @@ from hideseek.benchmark._config import Config
 from hideseek.benchmark._jobs import Job
 from hideseek.benchmark._origin import now
 from hideseek.benchmark._work import Outcome
-from hideseek.errors import FileFormatError
-from hideseek.files import write_atomically
+from hideseek.errors import FileAccessError, FileFormatError, MissingFileError
+from hideseek.files import accessing, write_atomically
 from hideseek.warn import warn_caller
 
 __all__ = ["Plan", "Record", "Store", "plan_of"]
@@ -45,19 +45,22 @@ class Store:
 
     def write_plan(self, plan: Plan) -> None:
         """Make the folder, and say in it what is going to be there."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        with accessing(self.folder, "write"):
+            self.folder.mkdir(parents=True, exist_ok=True)
         self._write(_PLAN, plan)
 
     def read_plan(self) -> Plan:
         """What ``write_plan`` wrote last."""
         try:
-            plan: Plan = json.loads((self.folder / _PLAN).read_bytes())
-        except FileNotFoundError:
-            raise FileNotFoundError(
+            with accessing(self.folder / _PLAN, "read") as file:
+                content = file.read_bytes()
+            plan: Plan = json.loads(content)
+        except FileAccessError:
+            raise MissingFileError(
                 f"there are no results in {str(self.folder)!r}: it has no {_PLAN}; pass the folder of a run, which "
                 "bears the run's name"
             ) from None
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise FileFormatError(f"{str(self.folder / _PLAN)!r} is damaged: {error}") from error
         if plan.get("format") != _FORMAT:
             raise FileFormatError(f"{str(self.folder / _PLAN)!r} was written by another version of hideseek")

@@ -13,7 +13,10 @@ import numpy as np
 from hideseek.errors import InputError
 from hideseek.validation import Rule, listed, shown
 
-__all__ = ["NAMED", "Problems", "as_json", "imported", "name_of", "parameters_of", "required_of", "said"]
+__all__ = ["NAMED", "Problems", "as_json", "imported", "is_too_deep", "name_of", "parameters_of", "required_of", "said"]
+
+
+_DEEPEST = 50
 
 
 class Problems:
@@ -36,15 +39,16 @@ class Problems:
         """Every name that is not known is a problem."""
         known = list(known)
         for name in names:
-            if name not in known:
+            if not isinstance(name, str) or name not in known:
                 about = f"; known: {listed(known)}" if known else "; there are none"
-                self.add(f"{place}.{name}" if place else str(name), f"unknown {what}{_hint(name, known)}{about}")
+                title = name if isinstance(name, str) else shown(name)
+                self.add(f"{place}.{title}" if place else title, f"unknown {what}{_hint(name, known)}{about}")
 
     def check_mapping(self, place: str, value: Any) -> dict[str, Any]:
         """The value as a dict; empty, and a problem, if it is none."""
         if isinstance(value, Mapping):
             return dict(value)
-        self.add(place, f"expected a mapping; got {value!r}")
+        self.add(place, f"expected a mapping; got {shown(value)}")
         return {}
 
     def check_json(self, place: str, values: Mapping[str, Any]) -> None:
@@ -65,6 +69,22 @@ class Problems:
 def _hint(value: Any, known: Iterable[str]) -> str:
     close = get_close_matches(value, list(known), n=1) if isinstance(value, str) else []
     return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def is_too_deep(value: Any) -> bool:
+    """Return whether lists and dicts are nested deeper than any description, or contain themselves."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = list({id(part): part for whole in level for part in _parts(whole)}.values())
+        if not level:
+            return False
+    return True
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    """Return the lists and dicts in a list or dict."""
+    inside = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return (part for part in inside if isinstance(part, Mapping | list | tuple))
 
 
 def as_json(value: Any) -> Any:
@@ -94,7 +114,11 @@ def said(description: Mapping[str, Any]) -> dict[str, Any]:
 def parameters_of(function: Callable[..., Any]) -> dict[str, Parameter]:
     """The arguments by name that a class or function takes."""
     kinds = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-    return {name: parameter for name, parameter in signature(function).parameters.items() if parameter.kind in kinds}
+    try:
+        parameters = signature(function).parameters
+    except ValueError:  # some of what Python has built in does not say
+        return {}
+    return {name: parameter for name, parameter in parameters.items() if parameter.kind in kinds}
 
 
 def required_of(function: Callable[..., Any]) -> list[str]:

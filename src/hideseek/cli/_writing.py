@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from hideseek.cli._formats import STANDARD_STREAM, Format, format_of, installed, is_stream
 from hideseek.cli._usage import UsageError
-from hideseek.errors import InputError
+from hideseek.errors import FileAccessError, InputError
 from hideseek.files import write_atomically
 
 if TYPE_CHECKING:
@@ -79,7 +79,9 @@ def naming(path: str) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
+        cause = error.__cause__ if isinstance(error, FileAccessError) else error
+        reason = cause.strerror if isinstance(cause, OSError) else None
+        raise InputError(f"cannot write {path}: {reason or error}") from error
 
 
 def encode_table(table: nw.DataFrame[Any], path: str) -> bytes:

@@ -35,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=("wide", "long"),
         default="wide",
-        help="wide: a line per row with the prediction, the selected features and the importance of each feature; "
-        "long: a line per row and feature; default: wide",
+        help="wide: a line per row with the prediction, the selected features, and the importance and the effect of "
+        "each feature; long: a line per row and feature; default: wide",
     )
     parser.add_argument("--data", dest="with_data", action="store_true", help="put the columns of DATA in front")
     parser.add_argument("--sentences", action="store_true", help="write a sentence per row in place of a table")
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
 
 
 def _sentences(explanation: Explanation) -> list[str]:
-    _ = explanation.prediction  # of all rows at once, not one by one
+    _ = explanation.prediction, explanation.effect  # of all rows at once, not one by one
     return [explanation.describe(row) for row in range(len(explanation))]
 
 
@@ -101,7 +101,7 @@ def _wide(explanation: Explanation) -> dict[str, NDArray[Any]]:
     import numpy as np
 
     names = np.array(explanation.feature_names, dtype=object)
-    order = np.argsort(-explanation.importance, axis=1, kind="stable")
+    order, effect = np.argsort(-explanation.importance, axis=1, kind="stable"), explanation.effect
     chosen = ["; ".join(names[best[own[best]]]) for best, own in zip(order, explanation.selected, strict=True)]
     return {
         "row": explanation.row_labels,
@@ -109,6 +109,7 @@ def _wide(explanation: Explanation) -> dict[str, NDArray[Any]]:
         "n_selected": explanation.n_selected,
         "selected": np.array(chosen, dtype=object),
         **{f"importance_{name}": explanation.importance[:, j] for j, name in enumerate(names)},
+        **({} if effect is None else {f"effect_{name}": effect[:, j] for j, name in enumerate(names)}),
     }
 
 
@@ -117,7 +118,7 @@ def _long(explanation: Explanation) -> dict[str, NDArray[Any]]:
     import numpy as np
 
     n_rows, n_features = explanation.shape
-    data = explanation.data
+    data, effect = explanation.data, explanation.effect
     return {
         "row": np.repeat(explanation.row_labels, n_features),
         **{name: np.repeat(values, n_features) for name, values in _predicted(explanation).items()},
@@ -125,6 +126,7 @@ def _long(explanation: Explanation) -> dict[str, NDArray[Any]]:
         **({} if data is None else {"value": data.reshape(-1)}),
         "importance": explanation.importance.reshape(-1),
         "selected": explanation.selected.reshape(-1),
+        **({} if effect is None else {"effect": effect.reshape(-1)}),
     }
 
 

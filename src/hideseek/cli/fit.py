@@ -83,6 +83,7 @@ def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
     kept, out = _parts(y, task, arguments)
     start = time.perf_counter()
     model.fit(table[kept].to_native(), y[kept])
+    model.target_name_ = arguments.target  # y is an array by now, which has no name
     seconds = time.perf_counter() - start
     with naming(arguments.out):
         model.save(arguments.out)

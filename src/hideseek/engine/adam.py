@@ -42,8 +42,8 @@ class Adam:
         self._learning_rate, self._weight_decay = learning_rate, weight_decay
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
 
-    def step(self, gradient: Tensor) -> None:
-        """Move the weights against the gradient."""
+    def step(self, gradient: Tensor, *, share: float = 1.0) -> None:
+        """Move the weights against the gradient, with this share of the learning rate."""
         self._t += 1
         torch._fused_adamw_(
             [self._parameters],
@@ -52,7 +52,7 @@ class Adam:
             [self._square],
             [],
             [self._t],
-            lr=self._learning_rate,
+            lr=share * self._learning_rate,
             beta1=self.beta1,
             beta2=self.beta2,
             eps=self.epsilon,

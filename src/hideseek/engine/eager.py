@@ -53,7 +53,7 @@ class SmallSteps(Steps):
         row_loss, size = PREDICTION_LOSSES[problem.loss], problem.batch_size
         self._objective = HideSeek(problem.stack, row_loss, problem.stack.n_members, size, size)
         n_columns = problem.stack.hide.sizes[0]
-        n_ahead = max(1, _AHEAD_CELLS // (problem.stack.n_members * n_columns * size))
+        n_ahead = max(1, min(_AHEAD_CELLS // (problem.stack.n_members * n_columns * size), problem.recipe.steps))
         self._sources = [_Source(problem, replacement, n_ahead) for _ in range(2 if n_threads > 1 else 1)]
         self._done = torch.zeros(1, dtype=torch.int64)
         self._n_ahead = n_ahead

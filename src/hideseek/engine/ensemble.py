@@ -262,8 +262,9 @@ class Ensemble:
             threshold: Every member is shown the features whose mean mask is greater, whole, and nothing of the others:
                 the prediction from the selected features. None: each member is shown what its own mask says.
             hidden: For each row the number of one more feature to hide from every member; -1: none. Shape: ``(rows,)``.
-            n_turns: Every so-many-th Seek answers to the first draw, the next ones to the second, and so on: less
-                work for nearly the same mean. Needs a threshold, with which all Seeks see the same rows. 1: all answer.
+            n_turns: 1: all Seeks answer to each draw. More: every so-many-th Seek answers to the first draw, the next
+                ones to the second, and so on in turn: less work for nearly the same mean. Needs a threshold, with which
+                all Seeks see the same rows.
 
         Shape: ``(rows, columns)`` -> ``(rows, outputs)``.
         """

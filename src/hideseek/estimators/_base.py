@@ -248,6 +248,13 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
                 'fit it with any preset but "paper"'
             )
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; a name that is not known is an InputError."""
+        try:
+            return cast(Self, super().set_params(**params))
+        except ValueError as error:
+            raise InputError(str(error)) from error
+
     def _rules(self) -> dict[str, Any]:
         return dict(RULES)
 
@@ -423,7 +430,8 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
 
     def select(self, X: Any) -> NDArray[np.bool_]:
         """The selected features of each row. Shape: ``(rows, features)``, bool."""
-        return self._ensemble.masks(self._table(X)) > self.threshold
+        matrix = self._table(X)
+        return self._ensemble.masks(matrix) > self.threshold
 
     def transform(self, X: Any) -> NDArray[Any]:
         """X with every value that was not selected replaced by NaN: what is left is what decided.

@@ -90,7 +90,7 @@ class BlackBoxExplainer(BaseHideSeek):
         validation_fraction: Share of the rows held out, on which ``fidelity_`` is measured. 0: it is not, and the model
             is asked once about each row and never again.
         device: "auto" is the GPU where there is one.
-        random_state: Same number, same answer.
+        random_state: Same number, same answer; or a numpy Generator or RandomState to draw from.
         verbose: Show a progress bar, on a terminal.
 
     Attributes:
@@ -102,6 +102,7 @@ class BlackBoxExplainer(BaseHideSeek):
         background_: Rows of the fit, as they were given, from which ``fidelity`` draws; not there after loading.
         n_features_in_: Columns of X in fit.
         feature_names_in_: Their names, where X was a frame with names.
+        feature_importances_: The mean mask of each column over the training rows, as of ``HideSeekClassifier``.
         recipe_: Every training choice, the preset's and yours.
         penalty_: The penalty at the end of training.
         pool_: What the kept replacement rows are made of: "values", "means", or "noise", of which knockoffs are made.
@@ -222,7 +223,7 @@ class BlackBoxExplainer(BaseHideSeek):
 
     def _prepared(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Prepared:
         # Row numbers go the way of labels: through every check and choice of rows, to where the model is asked.
-        X = X if hasattr(X, "detach") else dense(X)  # a tensor stays one for the model
+        X = X.detach().to_dense() if hasattr(X, "detach") else dense(X)  # a tensor stays one for the model
         rows = np.arange(n_rows(X))
         self._rows_ = _Rows(X, rows, rows[:0])
         self.n_calls_ = self.n_rows_asked_ = 0

@@ -13,7 +13,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from hideseek import persistence
 from hideseek.errors import InputError
 from hideseek.estimators._base import BaseHideSeek
-from hideseek.targets import check_classes
+from hideseek.targets import check_classes, comparing_targets, readable_target
 from hideseek.validation import Rule, choice, is_finite_number
 
 __all__ = ["HideSeekClassifier"]
@@ -68,7 +68,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         validation_fraction: Share of the rows held out, whose loss ``history_`` then records. With ``penalty="auto"``
             the share that judges the path; 0: a fifth, at most 5,000 rows, or folds under 1,000 rows.
         device: "auto" is the GPU where there is one.
-        random_state: Same number, same answer.
+        random_state: Same number, same answer; or a numpy Generator or RandomState to draw from.
         verbose: Show a progress bar, on a terminal.
         class_weight: How much each class counts: a mapping from label to weight, or "balanced"; None: all the same.
 
@@ -76,7 +76,11 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         classes_: The labels, sorted.
         n_features_in_: Columns of X in fit.
         feature_names_in_: Their names, where X was a frame with names.
-        encoder_: How the columns became numbers, or None where X was numbers alone.
+        target_name_: The name of y, where it was a Series or a frame of one column; else None.
+        feature_importances_: The mean mask of each column over the training rows, from 0 to 1, as scikit-learn's
+            ``SelectFromModel`` and ``RFE`` use it; of a long table some thousand rows count. Columns of one group have
+            the same. A model from ``at`` at another penalty has none.
+        encoder_: How the columns became numbers, a ``TableEncoder``, and what stands for missing values.
         recipe_: Every training choice, the preset's and yours.
         penalty_: The penalty at the end of training.
         pool_: What the kept replacement rows are made of: "values", "means", or "noise", of which knockoffs are made.
@@ -165,6 +169,11 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         Shape: ``(rows, classes)``.
         """
         return self._answers(self._table(X), shown)
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy of the predictions: the share of the rows whose class is right."""
+        with comparing_targets():
+            return float(super().score(X, readable_target(y, numeric=False), sample_weight))
 
     def _probabilities(self, table: NDArray[np.floating]) -> NDArray[np.float32]:
         return self._answers(table)

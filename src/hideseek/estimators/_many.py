@@ -19,6 +19,12 @@ _Model = TypeVar("_Model")
 
 def models_for(method: _Model, problems: Sequence[Problem]) -> list[_Model]:
     """One unfitted copy of the method for each problem, with the problem's seed and parameters."""
+    good = isinstance(problems, Sequence) and all(
+        isinstance(problem, list | tuple) and len(problem) == 4 and isinstance(problem[3], Mapping)
+        for problem in problems
+    )
+    if not good:
+        raise InputError("problems must be a list of (X, y, seed, parameters), the last of them a dict")
     return [clone(method).set_params(**{**parameters, "random_state": seed}) for _, _, seed, parameters in problems]
 
 

@@ -34,11 +34,13 @@ _WIDE = 32
 
 
 def _is_widths(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(width, Integral) and int(width) >= 1 for width in value)
+    return isinstance(value, list | tuple) and all(integer(1).accepts(width) for width in value)
 
 
 def _is_device(value: Any) -> bool:
-    if str(value) == "auto":
+    if not isinstance(value, str | torch.device | int):
+        return False
+    if value == "auto":
         return True
     try:
         device = torch.device(value)
@@ -93,6 +95,7 @@ RULES: dict[str, Rule] = {
     "device": Rule(
         "'auto', 'cpu' or a CUDA device that is present", _is_device, ("auto", "cpu", "cuda"), {"gpu": "cuda"}
     ),
+    "verbose": Rule("True or False", lambda value: isinstance(value, bool | np.bool_ | Integral)),
     "random_state": Rule("a whole number in [0, 2**32), None, a numpy Generator or a numpy RandomState", _is_seed),
 }
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
 from hideseek.errors import InputError
 from hideseek.estimators._base import BaseHideSeek
+from hideseek.targets import comparing_targets, readable_target
 
 __all__ = ["HideSeekRegressor"]
 
@@ -62,13 +63,17 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
         validation_fraction: Share of the rows held out, whose loss ``history_`` then records. With ``penalty="auto"``
             the share that judges the path; 0: a fifth, at most 5,000 rows, or folds under 1,000 rows.
         device: "auto" is the GPU where there is one.
-        random_state: Same number, same answer.
+        random_state: Same number, same answer; or a numpy Generator or RandomState to draw from.
         verbose: Show a progress bar, on a terminal.
 
     Attributes:
         n_features_in_: Columns of X in fit.
         feature_names_in_: Their names, where X was a frame with names.
-        encoder_: How the columns became numbers, or None where X was numbers alone.
+        target_name_: The name of y, where it was a Series or a frame of one column; else None.
+        feature_importances_: The mean mask of each column over the training rows, from 0 to 1, as scikit-learn's
+            ``SelectFromModel`` and ``RFE`` use it; of a long table some thousand rows count. Columns of one group have
+            the same. A model from ``at`` at another penalty has none.
+        encoder_: How the columns became numbers, a ``TableEncoder``, and what stands for missing values.
         recipe_: Every training choice, the preset's and yours.
         penalty_: The penalty at the end of training.
         pool_: What the kept replacement rows are made of: "values", "means", or "noise", of which knockoffs are made.
@@ -88,6 +93,11 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
     """
 
     _loss = "squared_error"
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return R squared: the share of the variance of y that the predictions explain."""
+        with comparing_targets():
+            return float(super().score(X, readable_target(y, numeric=True), sample_weight))
 
     def _units(self) -> tuple[float, float]:
         return self._target_center, self._target_scale

@@ -14,6 +14,7 @@ from hideseek.estimators._fitting import Prepared, fit_stack
 from hideseek.estimators._parameters import resolve_recipe, resolve_screening
 from hideseek.search.path import PenaltyPath
 from hideseek.search.screening import Screening, residuals_of, screen
+from hideseek.validation import is_finite_number, shown
 
 if TYPE_CHECKING:
     from hideseek.estimators._base import BaseHideSeek
@@ -76,8 +77,10 @@ def position_on(path: PenaltyPath, wishes: dict[str, float | None]) -> int:
     if len(given) != 1:
         raise InputError(f"at takes one of {', '.join(choices)}; {len(given)} came")
     ((name, wish),) = given.items()
-    if not (np.isfinite(wish) and (wish > 0 if name == "penalty" else wish >= 0)):
-        raise InputError(f"{name}={wish!r}: expected a finite number that is not negative (a penalty: not 0 either)")
+    if not (is_finite_number(wish) and (wish > 0 if name == "penalty" else wish >= 0)):
+        raise InputError(
+            f"{name}={shown(wish)}: expected a finite number that is not negative (a penalty: not 0 either)"
+        )
     return choices[name](wish)
 
 

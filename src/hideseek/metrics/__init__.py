@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hideseek.metrics._audit import Audit, Estimate, audit
 from hideseek.metrics._fidelity import Fidelity, answer_fidelity, compare_fidelity, fidelity
 from hideseek.metrics._patches import best_patches, patch_scores
 from hideseek.metrics._prediction import auroc
@@ -16,12 +17,15 @@ from hideseek.metrics._selection import (
 )
 
 __all__ = [
+    "Audit",
+    "Estimate",
     "Fidelity",
     "PairedComparison",
     "RowScores",
     "SeedSummary",
     "SelectionScores",
     "answer_fidelity",
+    "audit",
     "auroc",
     "best_patches",
     "compare_fidelity",

@@ -55,7 +55,7 @@ def _numbers(raw: Any, n_rows: int, source: str) -> NDArray[np.float64]:
     try:
         answers = np.asarray(raw.detach().cpu() if hasattr(raw, "detach") else raw)
         answers = answers.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"{source} must give numbers, probabilities or values, and gave {type(raw).__name__} of something else; "
             "for labels, let it give their probabilities"

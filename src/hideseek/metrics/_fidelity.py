@@ -13,12 +13,18 @@ from hideseek.errors import InputError
 from hideseek.frames import mixed_rows
 from hideseek.metrics._answers import TASK, as_answers
 from hideseek.metrics._selection import as_mask, top_k
-from hideseek.validation import check_parameters, integer
+from hideseek.validation import Rule, as_array, check_parameters, integer
 
 __all__ = ["Fidelity", "answer_fidelity", "compare_fidelity", "fidelity"]
 
 Predict = Callable[[Any], Any]
 """A table of the caller's kind -> probabilities, ``(rows,)`` or ``(rows, classes)``, or values, ``(rows,)``."""
+
+_PREDICT = Rule("a function from a table to answers", lambda value: callable(value) and not isinstance(value, type))
+_COMPARED = {
+    "importances": Rule("a dict from names to arrays", lambda value: isinstance(value, Mapping)).or_none(),
+    "random_state": integer(0),
+}
 
 _SMALLEST = 1e-6
 """What a probability of 0 counts as in a logarithm."""
@@ -114,13 +120,14 @@ def compare_fidelity(
         (['selected', 'random', 'right', 'wrong'], 1.0, True)
     """
     mask = as_mask("selected", selected)
+    check_parameters("compare_fidelity", {"importances": importances, "random_state": random_state}, _COMPARED)
     size = mask.sum(axis=1)
     chance = np.random.default_rng([random_state, 1]).random(mask.shape)  # not the draws of the replacements
     chosen = {"selected": mask, "random": top_k(chance, size)}
     for name, importance in (importances or {}).items():
         if hasattr(importance, "importance"):
             raise InputError(f"importances[{name!r}] is an explanation; pass explanation.importance")
-        chosen[name] = top_k(np.abs(np.asarray(importance, dtype=np.float64)), size)
+        chosen[name] = top_k(np.abs(as_array(f"importances[{name!r}]", importance, float)), size)
     judge = _Judge(predict, X, background, task, n_draws, random_state)
     return {name: judge.of(part) for name, part in chosen.items()}
 
@@ -141,7 +148,8 @@ def answer_fidelity(answers: ArrayLike, others: ArrayLike, *, task: str = "auto"
         1.0
     """
     check_parameters("answer_fidelity", {"task": task}, {"task": TASK})
-    first = as_answers(answers, len(np.asarray(answers)), task, source="answers")
+    n_rows = len(np.atleast_1d(as_array("answers", answers)))
+    first = as_answers(answers, n_rows, task, source="answers")
     return _compared(first, as_answers(others, len(first), _task_of(first), source="others"))
 
 
@@ -149,8 +157,9 @@ class _Judge:
     """Asks a model about rows once, and then about any selection of their features."""
 
     def __init__(self, predict: Predict, X: Any, background: Any, task: str, n_draws: int, random_state: int) -> None:
-        rules = {"task": TASK, "n_draws": integer(1), "random_state": integer(0)}
-        check_parameters("fidelity", {"task": task, "n_draws": n_draws, "random_state": random_state}, rules)
+        rules = {"predict": _PREDICT, "task": TASK, "n_draws": integer(1), "random_state": integer(0)}
+        given = {"predict": predict, "task": task, "n_draws": n_draws, "random_state": random_state}
+        check_parameters("fidelity", given, rules)
         self._predict, self._X, self._background = predict, X, X if background is None else background
         self._shape, shape = _shape("X", X), _shape("background", self._background)
         if shape[1] != self._shape[1]:
@@ -195,7 +204,7 @@ def _task_of(answers: NDArray[np.float64]) -> str:
 
 def _shape(name: str, X: Any) -> tuple[int, int]:
     """Rows and columns of a table of any kind."""
-    shape = tuple(getattr(X, "shape", ())) or np.shape(X)
+    shape = tuple(getattr(X, "shape", ())) or as_array(name, X).shape
     if len(shape) != 2 or 0 in shape:
         raise InputError(f"{name} must be a table, (rows, features), with at least one of each; it has shape {shape}")
     return int(shape[0]), int(shape[1])

@@ -7,9 +7,14 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
 from hideseek.errors import InputError
-from hideseek.validation import check_parameters, integer
+from hideseek.validation import Rule, as_array, check_parameters, integer
 
-__all__ = ["best_patches", "patch_scores"]
+__all__ = ["IMAGE_SHAPE", "best_patches", "patch_scores"]
+
+IMAGE_SHAPE = Rule(
+    "height and width, two whole numbers of at least 1",
+    lambda value: isinstance(value, list | tuple) and len(value) == 2 and all(map(integer(1).accepts, value)),
+)
 
 
 def patch_scores(importance: ArrayLike, shape: tuple[int, int] = (28, 28), size: int = 3) -> NDArray[np.float64]:
@@ -29,7 +34,8 @@ def patch_scores(importance: ArrayLike, shape: tuple[int, int] = (28, 28), size:
         >>> patch_scores([[1, 2, 3, 4, 5, 6]], shape=(2, 3), size=2).tolist()
         [[[12.0, 16.0]]]
     """
-    pixels = np.asarray(importance, dtype=np.float64)
+    check_parameters("patch_scores", {"shape": shape}, {"shape": IMAGE_SHAPE})
+    pixels = as_array("importance", importance, float)
     if pixels.ndim != 2 or pixels.shape[1] != shape[0] * shape[1]:
         raise InputError(
             f"importance must be (images, {shape[0]} * {shape[1]}) for shape={shape}; it has shape {pixels.shape}"
@@ -61,6 +67,8 @@ def best_patches(
         [[[0, 1]]]
     """
     scores = patch_scores(importance, shape, size)
-    check_parameters("best_patches", {"n_patches": n_patches}, {"n_patches": integer(1, scores[0].size)})
+    check_parameters(
+        "best_patches", {"n_patches": n_patches}, {"n_patches": integer(1, scores.shape[1] * scores.shape[2])}
+    )
     best = np.argsort(-scores.reshape(len(scores), -1), axis=1, kind="stable")[:, :n_patches]
     return np.stack(np.unravel_index(best, scores.shape[1:]), axis=-1)

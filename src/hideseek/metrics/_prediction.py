@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import roc_auc_score
 
 from hideseek.errors import InputError
+from hideseek.validation import as_array
 
 __all__ = ["auroc"]
 
@@ -23,14 +24,20 @@ def auroc(y: ArrayLike, probability: ArrayLike) -> float:
         >>> auroc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
         0.75
     """
-    labels, scores = np.asarray(y), np.asarray(probability)
+    labels, scores = as_array("y", y), as_array("probability", probability)
+    if labels.ndim != 1 or scores.ndim not in (1, 2):
+        raise InputError(
+            f"y must be (rows,) and probability (rows,) or (rows, classes); they are {labels.shape} and {scores.shape}"
+        )
     if scores.ndim == 2 and scores.shape[1] == 2:
         scores = scores[:, 1]
-    if labels.ndim == 1 and len(np.unique(labels)) < 2:
-        raise InputError("no AUROC for y of one class; it compares rows of different classes")
     try:
+        if len(np.unique(labels)) < 2:
+            raise InputError("no AUROC for y of one class; it compares rows of different classes")
         return float(roc_auc_score(labels, scores, multi_class="ovr", average="macro"))
-    except ValueError as error:
+    except InputError:
+        raise
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"no AUROC for y of shape {labels.shape} and probability of {scores.shape}: {error}"
         ) from error

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hideseek.errors import InputError
-from hideseek.validation import check_parameters, integer, number
+from hideseek.validation import as_array, check_parameters, integer, number
 
 __all__ = ["PairedComparison", "SeedSummary", "compare_seeds", "summarize_seeds"]
 
@@ -124,7 +124,7 @@ def compare_seeds(
 
 
 def _seeds(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    array = np.asarray(values, dtype=np.float64)
+    array = as_array(name, values, float)
     if array.ndim != 1 or array.size == 0 or not np.isfinite(array).all():
         raise InputError(
             f"{name} must be one finite number per seed; it has shape {array.shape} and "

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hideseek.errors import InputError
-from hideseek.validation import check_parameters, integer
+from hideseek.validation import as_array, check_parameters, integer
 
 __all__ = ["RowScores", "SelectionScores", "as_mask", "row_scores", "selection_scores", "switch_accuracy", "top_k"]
 
@@ -125,7 +125,7 @@ def top_k(scores: ArrayLike, k: int | ArrayLike) -> NDArray[np.bool_]:
         >>> top_k([[0.1, 0.7, 0.7], [0.5, 0.5, 0.5]], k=[1, 0]).tolist()
         [[False, True, False], [False, False, False]]
     """
-    values = np.asarray(scores, dtype=np.float64)
+    values = as_array("scores", scores, float)
     if values.ndim != 2 or np.isnan(values).any():
         raise InputError(f"scores must be (rows, features) without NaN; it has shape {values.shape}")
     best = np.argsort(-values, axis=1, kind="stable")
@@ -136,7 +136,7 @@ def top_k(scores: ArrayLike, k: int | ArrayLike) -> NDArray[np.bool_]:
 
 def _sizes(k: int | ArrayLike, n_rows: int, n_features: int) -> NDArray[np.integer]:
     """How many to select, something that can be compared with ``(rows, features)``."""
-    sizes = np.asarray(k)
+    sizes = as_array("k", k)
     if sizes.ndim == 0:
         check_parameters("top_k", {"k": k}, {"k": integer(1, n_features)})
     elif sizes.shape != (n_rows,) or sizes.dtype.kind not in "iu" or sizes.min() < 0 or sizes.max() > n_features:
@@ -151,7 +151,7 @@ def as_mask(name: str, values: ArrayLike) -> NDArray[np.bool_]:
     """Booleans of shape ``(rows, features)``, or an InputError that says what came."""
     if hasattr(values, "selected"):
         raise InputError(f"{name} is an explanation; pass explanation.selected")
-    array = np.asarray(values)
+    array = as_array(name, values)
     if array.ndim != 2 or array.size == 0 or not (array.dtype == bool or np.isin(array, (0, 1)).all()):
         raise InputError(
             f"{name} must be booleans of shape (rows, features), at least one of each; "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
@@ -59,17 +59,29 @@ class ExplanationPlots:
 
         return bar(self._explanation, max_features=max_features, ax=ax)
 
-    def beeswarm(self, *, max_rows: int = 1000, max_features: int = 20, ax: Axes | None = None) -> Axes:
-        """Every row as a dot at its importance, coloured by the feature's value; categories are grey.
+    def beeswarm(
+        self,
+        *,
+        values: str | None = None,
+        of: Any = None,
+        max_rows: int = 1000,
+        max_features: int = 20,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Every row as a dot at its effect or importance, coloured by the feature's value; categories are grey.
 
         Args:
+            values: "effect": what each selected feature adds to the prediction, or takes from it; a row that does not
+                select a feature has no dot there. "importance": the mask. None: effects where they are known.
+            of: The class whose probability the effects are on. If not given, the second of two classes; of more
+                classes, the one predicted for each row.
             max_rows: Of more rows, so many are drawn at random (always the same ones), and the title says so.
             max_features: How many features at most.
             ax: Where to draw.
         """
         from hideseek.report.figures.beeswarm import beeswarm
 
-        return beeswarm(self._explanation, max_rows=max_rows, max_features=max_features, ax=ax)
+        return beeswarm(self._explanation, values=values, of=of, max_rows=max_rows, max_features=max_features, ax=ax)
 
     def histograms(
         self,
@@ -92,17 +104,22 @@ class ExplanationPlots:
 
         return histograms(self._explanation, relevant=relevant, order=order, max_features=max_features, ax=ax)
 
-    def row(self, row: int, *, max_features: int = 10, ax: Axes | None = None) -> Axes:
-        """One row's answer: the importance of its features with their values, the selected ones in colour.
+    def row(
+        self, row: int, *, values: str | None = None, of: Any = None, max_features: int = 10, ax: Axes | None = None
+    ) -> Axes:
+        """One row's answer: what its selected features add to the prediction, or take from it, with their values.
 
         Args:
             row: Its position.
+            values: "effect": bars to the right raise the prediction, bars to the left lower it. "importance": the masks
+                of all features, the selected ones in colour. None: effects where they are known.
+            of: The class whose probability the effects are on; the predicted one if not given.
             max_features: How many features at most.
             ax: Where to draw.
         """
         from hideseek.report.figures.row import row as draw
 
-        return draw(self._explanation, row, max_features=max_features, ax=ax)
+        return draw(self._explanation, row, values=values, of=of, max_features=max_features, ax=ax)
 
     def n_selected(self, *, ax: Axes | None = None) -> Axes:
         """How many features are selected in a row: the share of the rows for each number."""

@@ -83,6 +83,8 @@ def held_out_rows(target: NDArray[Any], fraction: float, seed: int) -> Split:
         kept, out = train_test_split(rows, test_size=fraction, random_state=seed, stratify=_classes(target, 2))
     except ValueError as error:
         raise InputError(f"validation_fraction={fraction}: {error}") from error
+    if len(kept) < 2:
+        raise InputError(f"validation_fraction={fraction} leaves {len(kept)} of {len(target)} rows to learn from")
     return kept, out
 
 

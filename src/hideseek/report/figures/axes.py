@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from hideseek.errors import InputError
 from hideseek.report.figures.features import legible
-from hideseek.validation import check_parameters, integer
+from hideseek.validation import Rule, check_parameters, integer
 
 __all__ = [
+    "check_axes",
     "colour_scale",
     "feature_lines",
     "left_out",
@@ -29,6 +30,8 @@ __all__ = [
     "plain_frame",
     "title",
 ]
+
+_AXES = Rule("an Axes of matplotlib", lambda value: isinstance(value, Axes)).or_none()
 
 WIDTH = 3.3
 """Inches: a column of a journal."""
@@ -52,7 +55,13 @@ def new_or_given(ax: Axes | None, height: float = 2.4, width: float = WIDTH) -> 
     """The Axes to draw on: the caller's, or those of a new figure of pyplot."""
     if ax is None:
         _, ax = plt.subplots(figsize=(width, height), layout="constrained")
+    check_axes(ax)
     return ax
+
+
+def check_axes(ax: Any) -> None:
+    """Raise an InputError unless this is an Axes of matplotlib, or None."""
+    check_parameters("this picture", {"ax": ax}, {"ax": _AXES})
 
 
 def plain_frame(ax: Axes, *, x: str = "", y: str = "") -> None:
@@ -78,6 +87,7 @@ def feature_lines(
     Returns:
         The Axes, and the positions of the features from top to bottom.
     """
+    check_axes(ax)
     if not names:
         raise InputError("there is nothing to draw: no features")
     check_parameters("this picture", {"max_features": max_features}, {"max_features": integer(1)})

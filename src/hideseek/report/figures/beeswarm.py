@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hideseek.explanation import Explanation
 from hideseek.report.figures.axes import feature_lines, left_out, legend_below, plain_frame
 from hideseek.report.figures.colours import first, grey, values
+from hideseek.report.figures.effects import as_effects, wants_effects
 from hideseek.report.figures.features import as_numbers, is_missing, kind, mean_and_error, sampled, signed, span
 
 __all__ = ["beeswarm"]
@@ -25,31 +26,47 @@ _ENDS = (5, 95)
 """Percentiles of a feature's values that have the full colours, so that outliers dim no others."""
 
 
-def beeswarm(explanation: Explanation, *, max_rows: int, max_features: int, ax: Axes | None) -> Axes:
+def beeswarm(
+    explanation: Explanation, *, values: str | None, of: Any, max_rows: int, max_features: int, ax: Axes | None
+) -> Axes:
     """A line of dots for each feature; the dots of one place are spread over the height of the line."""
     rows = sampled(explanation, max_rows)
-    weight, _ = mean_and_error(explanation)
+    are_effects = wants_effects(rows, values)
+    # All rows rank the features by importance; effects are those of the rows drawn, which is where they are computed.
+    if are_effects:
+        rows = as_effects(rows, _class_drawn(rows) if of is None else of)
+        rows = rows[:, rows.selected.any(axis=0)] if rows.selected.any() else rows
+    whole = rows if are_effects else explanation
+    weight, _ = mean_and_error(whole)
     ax, features = feature_lines(
-        list(explanation.feature_names), weight, max_features, ax, text=2 if rows.data is None else 3
+        list(whole.feature_names), weight, max_features, ax, text=2 if rows.data is None else 3
     )
-    low, high = span(explanation)
-    if signed(explanation):
+    low, high = span(whole)
+    if signed(whole):
         ax.axvline(0, color=grey(ax), linewidth=0.8, zorder=1)
     seen: set[str] = set()
     for line, j in enumerate(features):
-        importance = np.asarray(rows.importance[:, j], dtype=np.float64)
+        drawn = rows.selected[:, j] if are_effects else np.ones(len(rows), dtype=bool)
+        importance = np.asarray(rows.importance[drawn, j], dtype=np.float64)
         heights = line + _spread(importance, low, high)
         if rows.data is None:
             ax.scatter(importance, heights, s=5, color=first(ax), linewidths=0, zorder=2)
-        else:
-            seen |= _dots(ax, importance, heights, rows.data[:, j])
+        elif drawn.any():
+            seen |= _dots(ax, importance, heights, rows.data[drawn, j])
     margin = 0.02 * (high - low)
     ax.set_xlim(low - margin, high + margin)
-    plain_frame(ax, x=kind(explanation))
+    plain_frame(ax, x=kind(rows))
     if rows.data is not None:
         _legend(ax, seen)
-    left_out(ax, rows=(len(rows), len(explanation)), features=(len(features), len(weight)))
+    left_out(ax, rows=(len(rows), len(explanation)), features=(len(features), explanation.shape[1]))
     return ax
+
+
+def _class_drawn(rows: Explanation) -> Any:
+    """Return the second of two classes; None where there are more, or none."""
+    effects = rows._find_effects()
+    classes = None if effects is None else effects.classes
+    return classes[1] if classes is not None and len(classes) == 2 else None
 
 
 def _dots(ax: Axes, importance: NDArray[np.float64], heights: NDArray[np.float64], column: NDArray[Any]) -> set[str]:

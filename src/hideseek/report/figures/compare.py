@@ -11,9 +11,11 @@ from hideseek.explanation import Explanation
 from hideseek.report.figures.axes import feature_lines, legend_below, plain_frame, title
 from hideseek.report.figures.colours import first, grey, second
 from hideseek.report.figures.features import check_rows, legible
+from hideseek.validation import Rule, check_parameters
 
 __all__ = ["compare"]
 
+_TWO_NAMES = Rule("two names", lambda value: isinstance(value, list | tuple) and len(value) == 2).or_none()
 _LETTERS_BESIDE_EACH_OTHER = 42
 """Of a legend in one line, and of the names left of it."""
 
@@ -24,6 +26,7 @@ def compare(
     """For each feature, the share of rows in which both methods select it, and in which only one of them does."""
     check_rows(explanation)
     _check_alike(explanation, other)
+    check_parameters("compare", {"labels": labels}, {"labels": _TWO_NAMES})
     here, there = labels or _labels(explanation, other)
     a, b = explanation.selected, other.selected
     shares = {

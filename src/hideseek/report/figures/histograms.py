@@ -13,6 +13,7 @@ from hideseek.report.figures.axes import feature_lines, left_out, legend_below, 
 from hideseek.report.figures.colours import first, grey, second
 from hideseek.report.figures.density import density
 from hideseek.report.figures.features import check_rows, kind, mean_and_error, span
+from hideseek.validation import check_parameters, choice
 
 __all__ = ["histograms"]
 
@@ -36,10 +37,9 @@ def histograms(
     check_rows(explanation)
     truth = None if relevant is None else _checked(explanation, relevant)
     weight = mean_and_error(explanation)[0]
+    check_parameters("histograms", {"order": order}, {"order": choice("importance", "table")})
     if order == "table":
         weight = -np.arange(len(weight), dtype=np.float64)
-    elif order != "importance":
-        raise InputError(f"order={order!r}: expected 'importance' or 'table'")
     ax, features = feature_lines(
         list(explanation.feature_names), weight, max_features, ax, text=1 if truth is None else 3
     )

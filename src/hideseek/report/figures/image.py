@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from hideseek.errors import InputError
 from hideseek.explanation import Explanation
 from hideseek.metrics import best_patches
+from hideseek.metrics._patches import IMAGE_SHAPE
 from hideseek.report.figures.axes import new_or_given
 from hideseek.report.figures.colours import background, first, foreground, second
 from hideseek.report.figures.features import as_numbers
+from hideseek.validation import check_parameters, integer, row_number
 
 __all__ = ["image"]
 
@@ -36,7 +37,9 @@ def image(
     ax: Axes | None,
 ) -> Axes:
     """The pixels in grey, importance as a colour over them, the best patches as outlines."""
-    one = explanation[operator.index(position)]
+    given = {"shape": shape, "patch_size": patch_size, "n_patches": n_patches}
+    check_parameters("image", given, {"shape": IMAGE_SHAPE, "patch_size": integer(1), "n_patches": integer(0)})
+    one = explanation[row_number(position)]
     importance = np.abs(np.nan_to_num(one.importance.astype(np.float64)))
     if len(one.feature_names) != shape[0] * shape[1]:
         raise InputError(f"shape={shape} has {shape[0] * shape[1]} pixels; the rows have {one.shape[1]} features")

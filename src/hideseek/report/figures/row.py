@@ -2,52 +2,75 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
+from numpy.typing import NDArray
 
 from hideseek.cells import named_answer, short
 from hideseek.explanation import Explanation
 from hideseek.report.figures.axes import feature_lines, legend_below, letters, plain_frame, title
-from hideseek.report.figures.colours import first, grey
+from hideseek.report.figures.colours import first, grey, second
+from hideseek.report.figures.effects import as_effects, wants_effects
 from hideseek.report.figures.features import kind, legible, signed, span
+from hideseek.validation import row_number
 
 __all__ = ["row"]
 
 _LONGEST_VALUE = 12
 
 
-def row(explanation: Explanation, position: int, *, max_features: int, ax: Axes | None) -> Axes:
-    """A bar for each feature of the row, with its value; the selected ones in colour."""
-    one = explanation[operator.index(position)]
+def row(
+    explanation: Explanation, position: int, *, values: str | None, of: Any, max_features: int, ax: Axes | None
+) -> Axes:
+    """A bar for each selected feature, with its value: its effect; or for each feature its importance."""
+    one = explanation[row_number(position)]
+    if wants_effects(one, values) and one.selected.any():
+        return _effects(one, of, max_features, ax)
     importance = np.asarray(one.importance[0], dtype=np.float64)
-    ax, features = feature_lines(list(one.feature_names), np.abs(np.nan_to_num(importance)), max_features, ax, text=3)
+    ax, features = _bars(one, importance, max_features, ax)
     selected = one.selected[0, features]
-    colours = [first(ax) if chosen else grey(ax) for chosen in selected]
-    ax.barh(range(len(features)), np.nan_to_num(importance[features]), height=0.7, color=colours)
-    if one.data is not None:
-        beside = ax.get_yaxis_transform()  # right of the Axes, on the line of the feature
-        for line, value in enumerate(one.data[0, features]):
-            ax.text(1.02, line, f"= {_written(value)}", transform=beside, va="center", fontsize=letters())
+    for bar, chosen in zip(ax.patches, selected, strict=True):
+        bar.set_color(first(ax) if chosen else grey(ax))
     low, high = span(explanation)
     ax.set_xlim(low, high)
     if signed(explanation):
         ax.axvline(0, color=grey(ax), linewidth=0.8)
-    plain_frame(ax, x=kind(explanation))
-    title(ax, *_heading(one, len(features)))
-    handles = [
-        Patch(color=colour, label=label)
-        for colour, label, there in (
-            (first(ax), "selected", selected.any()),
-            (grey(ax), "not selected", not selected.all()),
-        )
-        if there
-    ]
-    legend_below(ax, handles=handles)
+    names = ((first(ax), "selected", selected.any()), (grey(ax), "not selected", not selected.all()))
+    legend_below(ax, handles=[Patch(color=colour, label=label) for colour, label, there in names if there])
     return ax
+
+
+def _effects(one: Explanation, of: Any, max_features: int, ax: Axes | None) -> Axes:
+    """Bars to the right and left of 0 for the selected features of a row."""
+    chosen = as_effects(one, of)[:, one.selected[0]]
+    effect = np.asarray(chosen.importance[0])
+    ax, features = _bars(chosen, effect, max_features, ax)
+    for bar, size in zip(ax.patches, effect[features], strict=True):
+        bar.set_color(second(ax) if size < 0 else first(ax))
+    high = 1.1 * (np.abs(effect).max(initial=0.0) or 1.0)
+    ax.set_xlim(-high, high)
+    ax.axvline(0, color=grey(ax), linewidth=0.8)
+    names = ((second(ax), "lowers it", (effect < 0).any()), (first(ax), "raises it", (effect > 0).any()))
+    legend_below(ax, handles=[Patch(color=colour, label=label) for colour, label, there in names if there])
+    return ax
+
+
+def _bars(
+    one: Explanation, numbers: NDArray[np.float64], max_features: int, ax: Axes | None
+) -> tuple[Axes, NDArray[np.intp]]:
+    """Bars for the features of one row with the largest numbers, their values beside them, and a title."""
+    ax, features = feature_lines(list(one.feature_names), np.abs(np.nan_to_num(numbers)), max_features, ax, text=3)
+    ax.barh(range(len(features)), np.nan_to_num(numbers[features]), height=0.7)
+    if one.data is not None:
+        beside = ax.get_yaxis_transform()  # right of the Axes, on the line of the feature
+        for line, value in enumerate(one.data[0, features]):
+            ax.text(1.02, line, f"= {_written(value)}", transform=beside, va="center", fontsize=letters())
+    plain_frame(ax, x=kind(one))
+    title(ax, *_heading(one, len(features)))
+    return ax, features
 
 
 def _written(value: Any) -> str:

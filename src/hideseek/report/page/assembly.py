@@ -18,7 +18,17 @@ from hideseek.report.page.sections import SECTIONS
 
 __all__ = ["assemble"]
 
-_SCRIPTS = ("arrays.js", "words.js", "model.js", "heatmap.js", "rows.js", "fields.js", "whatif.js", "start.js")
+_SCRIPTS = (
+    "arrays.js",
+    "words.js",
+    "model.js",
+    "effects.js",
+    "heatmap.js",
+    "rows.js",
+    "fields.js",
+    "whatif.js",
+    "start.js",
+)
 """One after the other they are one module; each says at its top what it is for."""
 
 

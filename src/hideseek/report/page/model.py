@@ -8,6 +8,8 @@ The description keeps apart what may differ between models:
 - ``members``: for each, the masks it gives (``visible``), the layers of its Hide, and of each of its Seeks, whose
   answers are averaged.
 - ``pool``: the rows that stand in for what is hidden.
+- ``shown``, ``threshold``: what the Seeks see: the features whose mean mask is greater, or a share of each by the mask.
+- ``turns``: in how many turns the Seeks answer when effects are asked for.
 - ``output``: from the mean output to an answer.
 
 Matrices are not in the JSON itself but in ``weights``, one array of single precision, where they begin at ``start``.
@@ -25,6 +27,7 @@ from torch import Tensor
 from hideseek.cells import named_answer
 from hideseek.engine.scaling import Scaler
 from hideseek.estimators._base import BaseHideSeek
+from hideseek.estimators._effects import turns_of
 from hideseek.explanation import Explanation
 from hideseek.report.page.packing import pack
 from hideseek.tabular import TableEncoder
@@ -89,7 +92,9 @@ def page_model(model: BaseHideSeek) -> dict[str, Any]:
         ],
         "pool": {"rows": model.prediction_draws, "start": store.add(ensemble.pool[: model.prediction_draws])},
         "output": _output(model),
+        "shown": model._resolve_shown(None),
         "threshold": model.threshold,
+        "turns": turns_of(model),
         "weights": pack(store.all(), "f4"),
     }
 
@@ -117,8 +122,8 @@ def _output(model: Any) -> dict[str, Any]:
             "classes": [str(label) for label in model.classes_],
             "said": [named_answer(label, model.target_name_) for label in model.classes_.tolist()],
         }
-    learned = model._target_state()
-    return {"kind": "value", "name": model.target_name_ or "y", "center": learned["center"], "scale": learned["scale"]}
+    center, scale = model._units()
+    return {"kind": "value", "name": model.target_name_ or "y", "center": center, "scale": scale}
 
 
 class _Store:

@@ -13,6 +13,7 @@ from sklearn.metrics import accuracy_score, r2_score, root_mean_squared_error
 from hideseek.errors import InputError
 from hideseek.explanation import Explanation
 from hideseek.metrics import Fidelity, auroc
+from hideseek.targets import readable_target
 from hideseek.validation import some
 
 __all__ = ["check_actual", "fidelity_of", "quality_of"]
@@ -28,10 +29,12 @@ def check_actual(explanation: Explanation, model: Any, y: ArrayLike | None) -> N
     """The true labels as a column that fits the explanation and the model, or None where they are not known."""
     if y is None:
         return None
-    actual = np.asarray(y)
+    actual = np.asarray(readable_target(y, numeric=False))
     if actual.shape != (len(explanation),):
         raise InputError(f"y has the shape {actual.shape}; expected one label for each of {len(explanation)} rows")
-    unknown = sorted({str(label) for label in np.unique(actual)} - {str(label) for label in _classes(model, actual)})
+    unknown = sorted(
+        {str(label) for label in actual.tolist()} - {str(label) for label in _classes(model, actual).tolist()}
+    )
     if unknown:
         raise InputError(f"y has labels that the model was not fitted on: {some(unknown)}; pass labels as in fit")
     return actual

@@ -16,6 +16,9 @@ __all__ = ["page_features", "page_rows"]
 
 _LONGEST_SENTENCE = 400
 _FEATURES_IN_HEATMAP = 60
+_MOST_BARS = 12
+_LONGEST_BAR = 0.98
+"""Share of the effects that have bars of their own length; those of the largest are cut, or no other could be seen."""
 
 
 def page_features(content: Content) -> dict[str, Any]:
@@ -34,9 +37,11 @@ def page_rows(content: Content) -> dict[str, Any]:
     order = rows_by_answer(
         content.group[rows], explanation.selected[np.ix_(rows, ranked)], explanation.importance[np.ix_(rows, ranked)]
     )
+    part = explanation[rows]
     return {
+        "effects": _effects(content, part),  # before the sentences, which need them row by row
         "labels": [str(label) for label in explanation.row_labels[rows]],
-        "sentences": [_shortened(explanation.describe(int(row))) for row in rows],
+        "sentences": [_shortened(part.describe(row)) for row in range(len(rows))],
         "prediction": _plain(explanation.prediction, rows),
         "probability": _plain(explanation.probability, rows),
         "actual": _plain(content.actual, rows),
@@ -45,6 +50,23 @@ def page_rows(content: Content) -> dict[str, Any]:
         "importance": pack_shades(explanation.importance[np.ix_(rows, content.features)], _top(explanation)),
         "order": order.tolist(),
     }
+
+
+def _effects(content: Content, part: Explanation) -> dict[str, Any] | None:
+    """Return what they are effects on, which size has the longest bar, and for each row its effects, largest first."""
+    effect = part.effect
+    if effect is None:
+        return None
+    shown = effect[:, content.features]
+    rows = []
+    for own, selected in zip(shown, part.selected[:, content.features], strict=True):
+        chosen = np.flatnonzero(selected)
+        largest_first = chosen[np.argsort(-np.abs(own[chosen]), kind="stable")][:_MOST_BARS]
+        rows.append([[int(j), float(f"{own[j]:.7g}")] for j in largest_first])
+    of = "value" if part.probability is None else "probability"
+    sizes = np.abs(effect[part.selected])
+    largest = float(np.quantile(sizes, _LONGEST_BAR)) if len(sizes) else 0.0
+    return {"of": of, "largest": max(largest, 1e-12), "rows": rows}
 
 
 def _top(explanation: Explanation) -> float:

@@ -110,6 +110,19 @@ def heatmap_note(content: Content) -> Markup:
     return element("p", text, more, id="heatmap-help")
 
 
+def effects_note(content: Content) -> Markup:
+    """What the bars of the rows are."""
+    if content.explanation._find_effects() is None:
+        return Markup()
+    what = "prediction" if content.explanation.probability is None else "probability of the predicted class"
+    return element(
+        "p",
+        f"The selected features are those that the prediction was made from. Bars: how much each of them raises "
+        f"(to the right) or lowers (to the left) the {what}, beside the prediction with that one feature hidden as "
+        "well. Effects do not add up: of two features that say the same, hiding one changes little.",
+    )
+
+
 def what_if_note(content: Content) -> Markup:
     """What can be done there, or why it cannot."""
     if content.obstacle is not None:
@@ -119,7 +132,8 @@ def what_if_note(content: Content) -> Markup:
     n_left_out = n_features - len(kept_features(content.model))
     text = (
         f"{_what_runs(content.model)} is in this page: {n_networks} networks, "
-        f"{ensemble.stack.parameters.numel():,} weights. Change a row's values, and masks and prediction follow."
+        f"{ensemble.stack.parameters.numel():,} weights. "
+        "Change a row's values, and masks, effects and prediction follow."
     )
     if n_left_out:
         text += f" Screening left out {n_left_out:,} of {n_features:,} features before the fit: they change nothing."
@@ -178,6 +192,7 @@ SECTIONS = (
     groups,
     rows_note,
     heatmap_note,
+    effects_note,
     what_if_note,
     data,
     method,

@@ -13,9 +13,24 @@ from hideseek.files import write_atomically
 from hideseek.report.page.assembly import assemble
 from hideseek.report.page.columns import Categories
 from hideseek.report.page.content import gather
-from hideseek.validation import check_parameters, integer
+from hideseek.validation import Rule, check_parameters, integer
 
 __all__ = ["write_report"]
+
+
+_RULES = {
+    "explanation": Rule("an Explanation", lambda value: isinstance(value, Explanation)),
+    "title": Rule("text", lambda value: isinstance(value, str)).or_none(),
+    "model": Rule(
+        "a fitted model", lambda value: hasattr(value, "get_params") and not isinstance(value, type)
+    ).or_none(),
+    "quality": Rule("a dict from names to figures", lambda value: isinstance(value, Mapping)).or_none(),
+    "categories": Rule(
+        "a dict from columns to dicts from values to names",
+        lambda value: isinstance(value, Mapping) and all(isinstance(names, Mapping) for names in value.values()),
+    ).or_none(),
+    "max_rows": integer(1),
+}
 
 
 def write_report(
@@ -60,7 +75,15 @@ def write_report(
         ...     Path(f"{folder}/report.html").read_text()[:15]
         '<!doctype html>'
     """
-    check_parameters("write_report", {"max_rows": max_rows}, {"max_rows": integer(1)})
+    given = {
+        "explanation": explanation,
+        "title": title,
+        "model": model,
+        "quality": quality,
+        "categories": categories,
+        "max_rows": max_rows,
+    }
+    check_parameters("write_report", given, _RULES)
     content = gather(
         explanation, title=title, model=model, y=y, quality=quality, categories=categories, max_rows=max_rows
     )

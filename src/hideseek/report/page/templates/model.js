@@ -8,39 +8,62 @@ class PageModel {
     this.weights = unpack(description.weights);
   }
 
-  /** A number for each column of the table, NaN where missing -> the mask of each feature, and the outputs. */
+  /**
+   * A number for each column of the table, NaN where missing -> the mask of each feature, the outputs, and the effects:
+   * for each selected feature how much it adds to each output, null for the others.
+   */
   run(values) {
     const matrix = this.encode(values);
     const x = this.inputs.map((input) => standardised(input, matrix[input.column]));
-    const n = x.length;
-    const nMasks = this.members[0].visible.length;
-    const masks = new Float64Array(nMasks);
-    const seen = new Float64Array(nMasks);
+    const own = this.members.map(({ hide }) => this.forward(hide, x).map((logit) => 1 / (1 + Math.exp(-logit))));
+    const masks = this.meanMasks(own);
+    const selected = Array.from(masks, (mask) => Number(mask > this.threshold));
+    const shown = this.shown === "selected" ? this.members.map(() => selected) : own;
+    const outputs = this.predict(x, shown, 1);
+    const whole = this.turns === 1 ? outputs : this.predict(x, shown, this.turns);
+    const effects = selected.map((isSelected, j) => {
+      if (!isSelected) return null;
+      const without = this.predict(x, shown, this.turns, j);
+      return whole.map((value, c) => value - without[c]);
+    });
+    return { masks, outputs, effects };
+  }
+
+  /** Over the members that saw the feature. */
+  meanMasks(own) {
+    return this.members[0].visible.map((_, g) => {
+      const seen = this.members.filter(({ visible }) => visible[g]).length;
+      const sum = own.reduce((total, mask, k) => total + this.members[k].visible[g] * mask[g], 0);
+      return sum / Math.max(1, seen);
+    });
+  }
+
+  /**
+   * The mean answer of the Seeks to a row of which member k is shown what shown[k] says, and nothing of one feature.
+   * In more turns than one, only some of the Seeks answer to each draw, as in Python.
+   */
+  predict(x, shown, turns, hiddenFeature = -1) {
     let total = null;
-    for (const member of this.members) {
-      const mask = this.forward(member.hide, x).map((logit) => 1 / (1 + Math.exp(-logit)));
-      member.visible.forEach((sees, g) => {
-        masks[g] += sees * mask[g];
-        seen[g] += sees;
-      });
-      for (let draw = 0; draw < this.pool.rows; draw += 1) {
+    let count = 0;
+    for (let draw = 0; draw < this.pool.rows; draw += 1) {
+      this.members.forEach(({ seeks }, k) => {
+        const answering = seeks.filter((_, i) => (k * seeks.length + i) % turns === draw % turns);
+        if (!answering.length) return;
         const z = x.map((value, i) => {
-          const hidden = this.weights[this.pool.start + draw * n + i];
-          return hidden + mask[this.groups[i]] * (value - hidden);
+          const drawn = this.weights[this.pool.start + draw * x.length + i];
+          const group = this.groups[i];
+          return group === hiddenFeature ? drawn : drawn + shown[k][group] * (value - drawn);
         });
-        for (const seek of member.seeks) {
+        for (const seek of answering) {
           const output = this.answer(this.forward(seek, z));
-          const share = 1 / (this.members.length * member.seeks.length * this.pool.rows);
           total ??= new Float64Array(output.length);
-          output.forEach((value, c) => (total[c] += share * value));
+          output.forEach((value, c) => (total[c] += value));
+          count += 1;
         }
-      }
+      });
     }
     const { center = 0, scale = 1 } = this.output;
-    return {
-      masks: masks.map((sum, g) => sum / Math.max(1, seen[g])),
-      outputs: total.map((value) => center + scale * value),
-    };
+    return total.map((value) => center + (scale * value) / count);
   }
 
   /** The columns of the features, one after the other, as in Python. */

@@ -3,6 +3,7 @@
 class RowTable {
   constructor(data, onOpen) {
     this.rows = data.rows;
+    this.names = data.features.names;
     this.groups = data.groups;
     this.onOpen = onOpen;
     this.columns = this.describeColumns(data);
@@ -96,7 +97,7 @@ class RowTable {
         ? make("th", { scope: "row", role: "rowheader", "data-title": title }, text(row))
         : make("td", { role: "cell", "data-title": title }, text(row)),
     );
-    const sentence = make("td", { role: "cell", className: "sentence" }, this.rows.sentences[row]);
+    const sentence = make("td", { role: "cell", className: "sentence" }, this.rows.sentences[row], this.bars(row));
     if (this.onOpen) {
       const open = make("button", { type: "button", className: "small no-print" }, "What if");
       open.setAttribute("aria-label", `What if, from row ${this.rows.labels[row]}`);
@@ -104,6 +105,19 @@ class RowTable {
       sentence.append(" ", open);
     }
     return make("tr", { role: "row" }, ...cells, sentence);
+  }
+
+  /** The selected features of a row, each with its effect; the sentence says the same. */
+  bars(row) {
+    if (!this.rows.effects) return "";
+    const { largest, of, rows } = this.rows.effects;
+    const lines = rows[row].map(([j, effect]) => {
+      const bar = makeEffectBar();
+      bar.show(effect, largest);
+      const name = make("span", { className: "effect-name" }, this.names[j]);
+      return make("span", { className: "effect-line" }, name, bar.element, signed(effect, of === "probability"));
+    });
+    return make("div", { className: "effects", "aria-hidden": "true" }, ...lines);
   }
 }
 

@@ -11,6 +11,8 @@ class WhatIf {
     this.fields = data.fields.map((field, k) => ({ ...field, middle: columns[k].fill }));
     this.columns = data.fields.map((field) => unpack(field.values));
     this.values = new Float64Array(this.columns.length);
+    this.isClass = this.model.output.kind === "softmax";
+    this.largest = data.rows.effects?.largest ?? 1;
     this.controls = this.fields.map((field, k) =>
       makeControl(field, `field-${k}`, (value) => {
         this.set(k, value);
@@ -80,15 +82,21 @@ class WhatIf {
     });
     const meter = make("meter", { min: 0, max: 1, "aria-label": `Mask of ${name}` });
     const mask = make("span", { className: "mask" });
-    const element = make("div", { className: "feature" }, title, make("div", {}, ...parts), meter, mask);
-    const showMask = (value) => {
+    const bar = makeEffectBar();
+    const effect = make("data", { className: "effect", "aria-label": `Effect of ${name}` });
+    const controls = make("div", {}, ...parts);
+    const element = make("div", { className: "feature" }, title, controls, meter, mask, bar.element, effect);
+    const show = (value, change) => {
       meter.value = value;
       mask.textContent = value.toFixed(2);
-      const isSelected = value > this.model.threshold;
+      const isSelected = change !== null;
       element.classList.toggle("selected", isSelected);
       mask.title = isSelected ? "selected" : "not selected";
+      bar.show(change ?? 0, this.largest);
+      effect.value = change ?? 0;
+      effect.textContent = isSelected ? signed(change, this.isClass) : "";
     };
-    return { element, showMask };
+    return { element, show };
   }
 
   makeOutputs() {
@@ -104,10 +112,11 @@ class WhatIf {
   }
 
   answer() {
-    const { masks, outputs } = this.model.run(this.values);
-    masks.forEach((mask, j) => this.features[j].showMask(mask));
-    const isClass = this.model.output.kind === "softmax";
-    const written = (value) => (isClass ? value.toFixed(3) : short(value));
+    const { masks, outputs, effects } = this.model.run(this.values);
+    const most = outputs.indexOf(Math.max(...outputs));
+    const changes = effects.map((effect) => effect && effect[most]);
+    masks.forEach((mask, j) => this.features[j].show(mask, changes[j]));
+    const written = (value) => (this.isClass ? value.toFixed(3) : short(value));
     this.outputs.forEach(({ number, bar, before }, c) => {
       number.value = outputs[c];
       number.textContent = written(outputs[c]);
@@ -116,23 +125,23 @@ class WhatIf {
     });
     clearTimeout(this.speaking);
     this.speaking = setTimeout(() => {
-      byId("what-if-sentence").textContent = this.sentence(masks, outputs);
+      byId("what-if-sentence").textContent = this.sentence(changes, outputs[most], most);
     }, PAUSE_BEFORE_SPEAKING);
   }
 
-  sentence(masks, outputs) {
-    const chosen = [...masks.keys()].filter((j) => masks[j] > this.model.threshold);
-    chosen.sort((a, b) => masks[b] - masks[a] || a - b);
-    const parts = chosen.map((j) => `${this.said(j)} (${masks[j].toFixed(2)})`);
-    const { classes, said, name } = this.model.output;
-    const most = outputs.indexOf(Math.max(...outputs));
-    const predicted = classes
-      ? `predicted ${said[most]} (probability ${outputs[most].toFixed(2)})`
-      : `predicted ${name} = ${short(outputs[0])}`;
-    const decided = parts.length
-      ? `${parts.length} of ${masks.length} features decided: ${listed(parts)}`
-      : "no feature stood out";
-    return `With these values: ${predicted}; ${decided}.`;
+  sentence(changes, answer, most) {
+    const { said, name } = this.model.output;
+    const written = (value) => (this.isClass ? clamped(value, 0, 1).toFixed(2) : short(value));
+    const predicted = this.isClass
+      ? `predicted ${said[most]} (probability ${written(answer)})`
+      : `predicted ${name} = ${written(answer)}`;
+    const chosen = [...changes.keys()].filter((j) => changes[j] !== null);
+    chosen.sort((a, b) => Math.abs(changes[b]) - Math.abs(changes[a]) || a - b);
+    if (!chosen.length) return `With these values: ${predicted}; no feature stood out.`;
+    const what = this.isClass ? `the probability of ${said[most]}` : "the prediction";
+    const parts = chosen.map((j) => [this.said(j), changes[j]]);
+    const decided = saidEffects(parts, answer, what, written);
+    return `With these values: ${predicted}; ${chosen.length} of ${changes.length} features decided: ${decided}.`;
   }
 
   said(j) {
