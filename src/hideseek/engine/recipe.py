@@ -80,13 +80,13 @@ _PATH = Recipe(
     n_members=5,
     cross_fit=True,
     ramps=True,
-    highest_prices=(0.05, 0.4),
+    highest_prices=(0.05, 0.15, 0.4),
 )
 
 PRESETS = {
     "balanced": _PATH,
     "fast": replace(_PATH, steps=1500, highest_prices=(0.4,)),
-    "best": replace(_PATH, n_members=10, batch_size=192, highest_prices=(0.05, 0.15, 0.4)),
+    "best": replace(_PATH, n_members=10, steps=6000),
     "paper": Recipe(),
 }
 """Recipes by name. Only "paper" is the published method."""

@@ -68,6 +68,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
     history_: dict[str, NDArray[Any]]
     path_: PenaltyPath
     screening_: Screening
+    copies_: dict[int, int]
 
     def __init__(
         self,

@@ -57,16 +57,18 @@ class BlackBoxExplainer(BaseHideSeek):
         model: The black box: a fitted model with ``predict_proba`` or ``predict``, pipelines too, an XGBoost booster,
             a torch module that takes rows as a tensor, or a function from rows to answers: probabilities,
             ``(rows, classes)`` or ``(rows,)`` of the second of two classes, or values, ``(rows,)``.
-        preset: "balanced": an ensemble that does not fail on an unlucky seed. "fast": one model, in well under
-            half the time. "paper": the published recipe, with the model's answers for labels. A parameter below that
-            is not None overrides the preset's.
+        preset: "balanced", the default, needs no tuning: members that answer for a whole range of penalties, of which
+            held-out rows choose one. "fast": the same with shorter training and one range. "best": more members,
+            trained longer. "paper": the published method to the letter. A parameter below that is not None overrides
+            the preset's.
         task: "classification": answers are probabilities. "regression": they are values. "auto": as the model says,
             and where it does not, as its answers look.
-        penalty: The paper's lambda_max. None keeps the price of showing one feature, penalty / number of features,
-            at 0.3 / 11 of what there is to explain: the variance of the model's values, or the mean divergence of its
-            probabilities from their mean. A model that is hardly ever sure is explained as well as one that always is.
-            "auto" chooses it on a path of penalties.
-        n_members: Models whose masks and predictions are averaged.
+        penalty: The paper's lambda_max: the price of showing one feature of one row, in units of the prediction loss,
+            times the number of features. Larger: fewer features. None or "auto": chosen on held-out rows, by what the
+            selected features predict and by how far the members agree; ``path_``, ``at`` and ``explain`` give the
+            answer at any other penalty without another fit. With preset "paper" None is the paper's 0.3 / 11 for each
+            feature.
+        n_members: Models whose masks and predictions are averaged; as many are trained for each range of penalties.
         kept_fraction: Share of the members that answer: those with the smallest loss at the end of training.
         column_fraction: Share of the columns that each member sees.
         groups: Columns to select as one: from the feature's name to its columns, by title, or by position in an array.

@@ -27,17 +27,16 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
     has a price, so Hide learns to show only what Seek needs.
 
     Args:
-        preset: "balanced": an ensemble that does not fail on an unlucky seed. "best": longer training, and a penalty
-            chosen on a path of eleven, for about fifty times the time. "fast": one model, in well under half the
-            time. "paper": the published method to the letter. A parameter below that is not None overrides the
-            preset's.
-        penalty: The paper's lambda_max. None keeps the price of showing one feature, penalty / number of features,
-            at the paper's 0.3 / 11 whatever the width of the table: it is that price, weighed against what the feature
-            adds to the log-likelihood of a row, that decides. Larger: fewer features. "auto"
-            trains an ensemble at each of eleven prices, judges them on rows held out, or in folds where the table is
-            short, and fits the one chosen on all rows; ``path_`` and ``at`` give the others. A feature has to be worth
-            1 % of all that can be explained.
-        n_members: Models whose masks and probabilities are averaged.
+        preset: "balanced", the default, needs no tuning: members that answer for a whole range of penalties, of which
+            held-out rows choose one. "fast": the same with shorter training and one range. "best": more members,
+            trained longer. "paper": the published method to the letter. A parameter below that is not None overrides
+            the preset's.
+        penalty: The paper's lambda_max: the price of showing one feature of one row, in units of the prediction loss,
+            times the number of features. Larger: fewer features. None or "auto": chosen on held-out rows, by what the
+            selected features predict and by how far the members agree; ``path_``, ``at`` and ``explain`` give the
+            answer at any other penalty without another fit. With preset "paper" None is the paper's 0.3 / 11 for each
+            feature.
+        n_members: Models whose masks and predictions are averaged; as many are trained for each range of penalties.
         kept_fraction: Share of the members that answer: those with the smallest loss at the end of training.
         column_fraction: Share of the features that each member sees.
         groups: Columns to select as one: from the feature's name to its columns, by title, or by position in an array.
@@ -45,8 +44,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
             "deep_knockoff", from a knockoff of the row, which keeps the dependence between columns.
         cross_fit: Whether each member has two Seeks, each of which learns from half of the rows, while Hide learns
             through the Seek that has not learned from the row. The masks then depend far less on the penalty and on the
-            length of training; a step takes longer. Unless given, "fast" and "balanced" do so with fewer than 6,000
-            rows, which they would else learn by heart; "best" always does.
+            length of training. In all presets but "paper".
         hidden_layers: Widths of the hidden layers of both networks.
         anneal_power: q in lambda_t = (t / T)^q * penalty, the course of the penalty over T steps.
         steps: Optimiser steps.
@@ -65,8 +63,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         pool: What stands in for hidden features in predictions, and is saved with the model: "values" of training rows,
             drawn for each feature on its own, or "means" of 16 neighbouring ones. Masks do not depend on it.
         pool_rows: How many of them are kept for each feature, from ``prediction_draws`` to 256.
-        validation_fraction: Share of the rows held out, whose loss ``history_`` then records. With ``penalty="auto"``
-            the share that judges the path; 0: a fifth, at most 5,000 rows, or folds under 1,000 rows.
+        validation_fraction: Share of the rows held out, whose loss ``history_`` then records.
         device: "auto" is the GPU where there is one.
         random_state: Same number, same answer; or a numpy Generator or RandomState to draw from.
         verbose: Show a progress bar, on a terminal.
@@ -82,10 +79,11 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
             the same. A model from ``at`` at another penalty has none.
         encoder_: How the columns became numbers, a ``TableEncoder``, and what stands for missing values.
         recipe_: Every training choice, the preset's and yours.
-        penalty_: The penalty at the end of training.
+        penalty_: The penalty that the model answers at.
         pool_: What the kept replacement rows are made of: "values", "means", or "noise", of which knockoffs are made.
-        path_: With ``penalty="auto"``, what each penalty costs and selects, a ``PenaltyPath``.
+        path_: What each penalty costs and selects, a ``PenaltyPath``; not with preset "paper".
         screening_: Where columns were screened, what speaks for each and which were kept, a ``Screening``.
+        copies_: Columns that repeat another one and are left out, each with that other one, by number.
         history_: Up to a hundred records: "step", "penalty"; and by member "loss", "prediction_loss", "mean_mask" and,
             with rows held out, "validation_loss".
 

@@ -24,6 +24,9 @@ __all__ = ["check_state"]
 _NEWER = ("path.disagreement",)
 """Arrays that files of older versions lack."""
 
+_NARROWEST = 0.01
+"""The logarithm of the highest price over the lowest."""
+
 _LARGEST_VALUE = 1e37
 """What a network may give at most, in single precision."""
 
@@ -33,7 +36,8 @@ def check_state(owner: Any, arrays: Arrays, description: Description) -> None:
     check_value(description, description_rules(owner, description), "description")
     sizes = _check_table(arrays, description)
     hide, seek = _check_networks(description, sizes)
-    candidates = [f"candidate.{i}." for i in range(sizes.get("path", 0))]
+    has_candidates = any(name.startswith("candidate.") for name in arrays)  # files of older versions have
+    candidates = [f"candidate.{i}." for i in range(sizes.get("path", 0))] if has_candidates else []
     n_layers = sum(name.startswith("knockoffs.") for name in arrays) // 2
     replacement = description["recipe"]["replacement"]
     ensemble = ensemble_rules(replacement, sizes["inputs"], n_layers)
@@ -45,6 +49,7 @@ def check_state(owner: Any, arrays: Arrays, description: Description) -> None:
         own = with_prefix(arrays, prefix)
         _check_arrays(own, ensemble, dict(sizes), prefix)
         _check_draws(own, description, prefix)
+        _check_prices(own, description)
         if not largest_output(own, hide, seek, replacement, farthest) < limit:
             raise FileFormatError(f"array '{prefix}parameters' has weights so large that answers could be infinite")
 
@@ -63,12 +68,13 @@ def _check_arrays(arrays: Arrays, rules: Mapping[str, ArrayRule], sizes: dict[st
 def _check_table(arrays: Arrays, description: Description) -> dict[str, int]:
     """Check what all ensembles share, and return the lengths that are known from it."""
     encoder, sizes = description.get("encoder"), _features(arrays, description)
-    for prefix, needed in (("screening.", "kept" in arrays), ("ramps.", False), ("path.", False)):
+    was_screened = "kept" in arrays and "copies" not in arrays
+    for prefix, needed in (("screening.", was_screened), ("ramps.", False), ("path.", False)):
         own = {name: rule for name, rule in TABLE.items() if name.startswith(prefix)}
         if needed or any(name in arrays for name in own):
             present = [name for name in own if name in arrays]
             check_array_names(present, {name: replace(rule, optional=name in _NEWER) for name, rule in own.items()})
-    before = {name: rule for name, rule in TABLE.items() if name.startswith(("kept", "screening."))}
+    before = {name: rule for name, rule in TABLE.items() if name.startswith(("kept", "copies", "screening."))}
     _check_arrays(arrays, before, sizes)
     _check_screening(arrays, sizes["features"])
     if encoder is not None:
@@ -97,8 +103,13 @@ def _features(arrays: Arrays, description: Description) -> dict[str, int]:
 def _check_screening(arrays: Arrays, n_features: int) -> None:
     if "screening.others" in arrays and arrays["screening.others"].max() >= n_features:
         raise FileFormatError("array 'screening.others' has numbers of features that are not there")
-    if "kept" in arrays and not np.array_equal(arrays["kept"], np.flatnonzero(arrays["screening.kept"])):
-        raise FileFormatError("array 'kept' does not have the features of 'screening.kept'")
+    expected = arrays.get("screening.kept", np.ones(n_features, dtype=bool)).copy()
+    if "copies" in arrays:
+        if arrays["copies"].max() >= n_features:
+            raise FileFormatError("array 'copies' has numbers of features that are not there")
+        expected[arrays["copies"][:, 0]] = False
+    if "kept" in arrays and not np.array_equal(arrays["kept"], np.flatnonzero(expected)):
+        raise FileFormatError("array 'kept' does not have the features of 'screening.kept' that are no 'copies'")
 
 
 def _check_ramps(arrays: Arrays, n_columns: int) -> None:
@@ -139,6 +150,15 @@ def _check_draws(arrays: Arrays, description: Description, prefix: str) -> None:
     n_draws = description["parameters"].get("prediction_draws", 1)
     if len(arrays["pool"]) < n_draws:
         raise FileFormatError(f"array '{prefix}pool' has {len(arrays['pool'])} rows; prediction_draws is {n_draws}")
+
+
+def _check_prices(arrays: Arrays, description: Description) -> None:
+    """Check that an ensemble that answers for a range of prices has one, and a price to answer at."""
+    answers_for_range, price_range = bool(description["recipe"].get("highest_prices")), arrays.get("price_range")
+    if answers_for_range != (price_range is not None) or answers_for_range != (description.get("price") is not None):
+        raise FileFormatError("description.recipe.highest_prices, description.price and 'price_range' do not agree")
+    if price_range is not None and not (price_range[:, 1] - price_range[:, 0] > _NARROWEST).all():
+        raise FileFormatError("array 'price_range' has ranges whose ends are not in order")
 
 
 def _largest_output_allowed(description: Description) -> float:

@@ -128,6 +128,7 @@ TABLE = {
     "fill": ArrayRule(("f8",), ("features",), optional=True),
     "feature_importances": ArrayRule(("f8",), ("features",), low=0, high=1, optional=True),
     "kept": ArrayRule(("i8",), ("kept",), low=0, optional=True),
+    "copies": ArrayRule(("i8",), ("copies", 2), low=0, optional=True),
     "screening.score": ArrayRule(("f4",), ("features",), finite=False, optional=True),
     "screening.kept": ArrayRule(("b1",), ("features",), optional=True),
     "screening.reason": ArrayRule(("i1",), ("features",), low=0, high=len(REASONS) - 1, optional=True),

@@ -14,7 +14,7 @@ from hideseek.search.screening import REASONS
 
 __all__ = ["restore_search", "state_of_search", "with_prefix"]
 
-_PATH, _SCREENING = "path.", "screening."
+_PATH, _SCREENING, _COPIES = "path.", "screening.", "copies"
 
 
 def state_of_search(model: Any) -> tuple[dict[str, NDArray[Any]], Description]:
@@ -35,6 +35,8 @@ def state_of_search(model: Any) -> tuple[dict[str, NDArray[Any]], Description]:
         codes = np.array([REASONS.index(reason) for reason in screening.reason.tolist()], dtype=np.int8)
         parts = {"score": screening.score, "kept": screening.kept, "reason": codes, "others": screening.others}
         arrays |= {_SCREENING + name: array for name, array in parts.items()}
+    if getattr(model, "copies_", None):
+        arrays[_COPIES] = np.array(sorted(model.copies_.items()), dtype=np.int64)
     return arrays, description
 
 
@@ -47,6 +49,8 @@ def restore_search(model: Any, arrays: Arrays, description: Description) -> None
     if screening:
         screening["reason"] = np.array(REASONS)[screening["reason"]]
         model.screening_ = Screening(**screening)
+    if model.recipe_.highest_prices:
+        model.copies_ = dict(arrays[_COPIES].tolist()) if _COPIES in arrays else {}
 
 
 def with_prefix(arrays: Arrays, prefix: str) -> dict[str, NDArray[Any]]:

@@ -8,10 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hideseek.engine.recipe import Recipe
 from hideseek.errors import InputError
 from hideseek.estimators._fitting import Prepared, fit_stack
 from hideseek.estimators._parameters import resolve_recipe, resolve_screening
+from hideseek.search.copies import copies_among
 from hideseek.search.path import PenaltyPath
 from hideseek.search.screening import Screening, residuals_of, screen
 from hideseek.validation import is_finite_number, shown
@@ -24,7 +27,7 @@ __all__ = ["at_price", "fit_models", "position_on"]
 _FEWEST_COLUMNS = 16
 """Columns that screening leaves at least: the networks tell noise from a weak effect better than it does."""
 
-_LEARNED = ("path_", "screening_")
+_LEARNED = ("path_", "screening_", "copies_")
 """What a search leaves with a model."""
 
 
@@ -34,20 +37,35 @@ def fit_models(models: Sequence[BaseHideSeek], problems: Sequence[Prepared]) -> 
         for name in _LEARNED:
             model.__dict__.pop(name, None)
     recipe = resolve_recipe(models[0].get_params(deep=False), problems[0].shape[0])
-    problems = [_screen(model, problem) for model, problem in zip(models, problems, strict=True)]
+    problems = [_worth_training(model, problem, recipe) for model, problem in zip(models, problems, strict=True)]
     if recipe.ramps:
         problems = [problem.with_ramps() for problem in problems]
     for together in _of_one_shape(problems):
         fit_stack([models[i] for i in together], [problems[i] for i in together], recipe)
 
 
-def _screen(model: BaseHideSeek, problem: Prepared) -> Prepared:
-    """Return the problem with the features that screening leaves."""
+def _worth_training(model: BaseHideSeek, problem: Prepared, recipe: Recipe) -> Prepared:
+    """Return the problem without the features that screening drops or that repeat another one."""
+    residuals = residuals_of(problem.train.target, problem.n_outputs, problem.train.relative_weight())
+    features = np.arange(problem.n_features)
     most = resolve_screening(model.get_params(deep=False), problem.n_features)
-    if not most:
-        return problem
-    model.screening_ = _screened(problem, most)
-    return problem.of_features(np.flatnonzero(model.screening_.kept))
+    if most:
+        model.screening_ = _screened(problem, residuals, most)
+        features = np.flatnonzero(model.screening_.kept)
+    if recipe.highest_prices:
+        model.copies_ = _copies(problem, residuals, features)
+        features = np.array([j for j in features if j not in model.copies_], dtype=np.intp)
+    return problem if len(features) == problem.n_features else problem.of_features(features)
+
+
+def _copies(problem: Prepared, residuals: NDArray[np.float32], features: NDArray[np.intp]) -> dict[int, int]:
+    """Return the features that repeat another one, each with that other one; features of one column alone can."""
+    widths = np.ones(problem.n_features, dtype=int) if problem.widths is None else np.array(problem.widths)
+    first = np.cumsum(widths) - widths
+    single = features[widths[features] == 1]
+    found = copies_among(problem.train.table, problem.scaler, residuals, first[single])
+    feature_of = dict(zip(first[single].tolist(), single.tolist(), strict=True))
+    return {feature_of[column]: feature_of[other] for column, other in found.items()}
 
 
 def _of_one_shape(problems: Sequence[Prepared]) -> list[list[int]]:
@@ -58,10 +76,8 @@ def _of_one_shape(problems: Sequence[Prepared]) -> list[list[int]]:
     return list(positions.values())
 
 
-def _screened(problem: Prepared, most: int) -> Screening:
-    part = problem.train
-    residuals = residuals_of(part.target, problem.n_outputs, part.relative_weight())
-    screening = screen(part.table, problem.scaler, residuals, fewest=min(most, _FEWEST_COLUMNS), most=most)
+def _screened(problem: Prepared, residuals: NDArray[np.float32], most: int) -> Screening:
+    screening = screen(problem.train.table, problem.scaler, residuals, fewest=min(most, _FEWEST_COLUMNS), most=most)
     return screening if problem.widths is None else screening.by_feature(problem.widths)
 
 

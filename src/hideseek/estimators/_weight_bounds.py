@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from hideseek.engine.networks import Mlp, split
+from hideseek.engine.path import HALF_WIDTH
 from hideseek.engine.replacement import KNOCKOFFS
 from hideseek.persistence import Arrays
 
@@ -33,6 +34,8 @@ def largest_output(arrays: Arrays, hide: Mlp, seek: Mlp, replacement: str, farth
         tensors = (sizes[f"knockoffs.{i}"] for i in range(len(sizes)))
         x_hat = KNOCKOFFS[replacement](*tensors).given(x)(x_hat)
     z = x + 2 * x_hat  # mixing takes their difference
+    if seek.sizes[0] > hide.sizes[0]:  # Seek also sees where a price lies in its range
+        z = torch.cat((z, torch.full((1, 1, 1), 2 * HALF_WIDTH)), dim=1)
     masks = hide.forward(split(own, hide.shapes), x.expand(len(own), -1, -1))
     outputs = seek.forward(split(others, seek.shapes), z.expand(len(others), -1, -1))
     return float(torch.cat((masks.flatten(), outputs.flatten())).max())

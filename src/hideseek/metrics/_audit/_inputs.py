@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from hideseek.errors import InputError
-from hideseek.validation import check_classes, check_finite
+from hideseek.targets import check_classes
+from hideseek.validation import check_finite
 
 __all__ = ["Features", "Target", "as_features", "as_target"]
 

@@ -6,7 +6,9 @@ The description keeps apart what may differ between models:
 - ``inputs``: what the networks see, the columns of that matrix and ramps of them, each standardised.
 - ``groups``: for each input, the number of its mask, which is that of its feature.
 - ``members``: for each, the masks it gives (``visible``), the layers of its Hide, and of each of its Seeks, whose
-  answers are averaged.
+  answers are averaged; and the logarithms of the lowest and highest price for which it answers (``range``), null where
+  it answers for one.
+- ``price``: at which the members answer, where they answer for a range.
 - ``pool``: the rows that stand in for what is hidden.
 - ``shown``, ``threshold``: what the Seeks see: the features whose mean mask is greater, or a share of each by the mask.
 - ``turns``: in how many turns the Seeks answer when effects are asked for.
@@ -52,6 +54,8 @@ def obstacle(explanation: Explanation, model: Any) -> str | None:
     ensemble = model._ensemble
     if ensemble.knockoffs is not None:
         return "The model draws hidden values by knockoffs, given the row, which this page cannot."
+    if ensemble.n_features is not None:
+        return f"The explanation selects {ensemble.n_features} features in every row, which this page cannot."
     n_columns, n_weights = len(ensemble.scaler.center), ensemble.stack.parameters.numel()
     if n_columns > _MOST_COLUMNS or n_weights > _MOST_WEIGHTS:
         return (
@@ -78,6 +82,7 @@ def page_model(model: BaseHideSeek) -> dict[str, Any]:
     hide, seek = ensemble.stack.layers()
     visible, n_seeks = ensemble.visible.cpu().numpy(), ensemble.stack.n_seeks
     seen = ensemble.scaler.widths(encoder.widths) or encoder.widths
+    ranges = None if ensemble.stack.price_range is None else ensemble.stack.price_range.tolist()
     return {
         "encoder": encoder.to_json(),
         "inputs": _inputs(ensemble.scaler),
@@ -85,12 +90,14 @@ def page_model(model: BaseHideSeek) -> dict[str, Any]:
         "members": [
             {
                 "visible": visible[k].astype(int).tolist(),
+                "range": None if ranges is None else ranges[k],
                 "hide": store.network(hide, k),
                 "seeks": [store.network(seek, k * n_seeks + i) for i in range(n_seeks)],
             }
             for k in range(len(visible))
         ],
         "pool": {"rows": model.prediction_draws, "start": store.add(ensemble.pool[: model.prediction_draws])},
+        "price": ensemble.price,
         "output": _output(model),
         "shown": model._resolve_shown(None),
         "threshold": model.threshold,

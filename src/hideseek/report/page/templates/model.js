@@ -1,6 +1,7 @@
 // The fitted model at work on one row: what model.py described, as arithmetic.
 
 const FARTHEST = 1e6; // deviations; values further out count as that far, as in Python
+const HALF_WIDTH = 2; // the position of the highest price of a range; that of the lowest is its negative
 
 class PageModel {
   constructor(description) {
@@ -15,7 +16,7 @@ class PageModel {
   run(values) {
     const matrix = this.encode(values);
     const x = this.inputs.map((input) => standardised(input, matrix[input.column]));
-    const own = this.members.map(({ hide }) => this.forward(hide, x).map((logit) => 1 / (1 + Math.exp(-logit))));
+    const own = this.members.map((member) => this.memberMasks(member, x));
     const masks = this.meanMasks(own);
     const selected = Array.from(masks, (mask) => Number(mask > this.threshold));
     const shown = this.shown === "selected" ? this.members.map(() => selected) : own;
@@ -27,6 +28,20 @@ class PageModel {
       return whole.map((value, c) => value - without[c]);
     });
     return { masks, outputs, effects };
+  }
+
+  /** The masks of one member: at the price, where it answers for a range of prices. */
+  memberMasks(member, x) {
+    const output = this.forward(member.hide, x);
+    if (!member.range) return output.map(sigmoid);
+    const u = this.position(member);
+    const n = output.length / 2;
+    return output.slice(0, n).map((a, g) => sigmoid(a - softplus(output[n + g] + 1) * u));
+  }
+
+  /** Where the price lies in the member's range. */
+  position({ range: [low, high] }) {
+    return ((Math.log(this.price) - low) / (high - low)) * 2 * HALF_WIDTH - HALF_WIDTH;
   }
 
   /** Over the members that saw the feature. */
@@ -46,7 +61,8 @@ class PageModel {
     let total = null;
     let count = 0;
     for (let draw = 0; draw < this.pool.rows; draw += 1) {
-      this.members.forEach(({ seeks }, k) => {
+      this.members.forEach((member, k) => {
+        const { seeks } = member;
         const answering = seeks.filter((_, i) => (k * seeks.length + i) % turns === draw % turns);
         if (!answering.length) return;
         const z = x.map((value, i) => {
@@ -54,6 +70,7 @@ class PageModel {
           const group = this.groups[i];
           return group === hiddenFeature ? drawn : drawn + shown[k][group] * (value - drawn);
         });
+        if (member.range) z.push(clamped(this.position(member), -HALF_WIDTH, HALF_WIDTH));
         for (const seek of answering) {
           const output = this.answer(this.forward(seek, z));
           total ??= new Float64Array(output.length);
@@ -95,6 +112,14 @@ class PageModel {
     const sum = powers.reduce((a, b) => a + b, 0);
     return powers.map((power) => power / sum);
   }
+}
+
+function sigmoid(value) {
+  return 1 / (1 + Math.exp(-value));
+}
+
+function softplus(value) {
+  return value > 30 ? value : Math.log1p(Math.exp(value));
 }
 
 /** What a column's code makes of a value: a number, or the place of a level. */

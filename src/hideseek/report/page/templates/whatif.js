@@ -32,8 +32,23 @@ class WhatIf {
       this.showAll = !this.showAll;
       this.arrange();
     });
+    this.offerPrices();
     byId("what-if-panel").hidden = false;
     this.load(0);
+  }
+
+  /** A model that answers for a range of prices has a slider, from the highest price on the left to the lowest. */
+  offerPrices() {
+    const { members, price } = this.model;
+    if (!members[0].range) return;
+    const [low, high] = members[0].range;
+    const slider = byId("what-if-price");
+    byId("what-if-price-label").hidden = false;
+    slider.value = (high - Math.log(price)) / (high - low);
+    slider.addEventListener("input", () => {
+      this.model.price = Math.exp(high - (high - low) * Number(slider.value));
+      this.answer();
+    });
   }
 
   find(label) {

@@ -1,0 +1,60 @@
+"""Columns that repeat another one: of each set of copies one is left to the networks.
+
+Of two columns that say the same, networks show both: each is worth little once the other is shown, and neither is worth
+nothing. So a column that another one tells nearly exactly is left out, unless what it says beyond the other one goes
+with the target.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hideseek.engine.scaling import Scaler
+
+__all__ = ["copies_among"]
+
+_LEAST_CORRELATION = 0.98
+_MOST_ROWS, _MOST_COLUMNS = 20_000, 2000
+_BY_CHANCE = 4.0
+"""Standard errors up to which a correlation with the target is taken for chance."""
+
+
+def copies_among(
+    X: NDArray[np.floating], scaler: Scaler, residuals: NDArray[np.float32], columns: NDArray[np.intp]
+) -> dict[int, int]:
+    """Return, for each of the columns that repeats an earlier one, that earlier column.
+
+    Args:
+        X: Raw columns. Shape: ``(rows, all columns)``.
+        scaler: What standardises them.
+        residuals: The target without its mean. Shape: ``(targets, rows)``.
+        columns: Those to look at, in order.
+    """
+    if len(columns) > _MOST_COLUMNS:
+        return {}
+    step = -(-len(X) // _MOST_ROWS)
+    Z = scaler.of(columns).transform(X[::step][:, columns]).astype(np.float64)
+    Z -= Z.mean(axis=0)
+    Z /= np.maximum(Z.std(axis=0), 1e-12)
+    target = residuals[:, ::step] / np.maximum(residuals[:, ::step].std(axis=1, keepdims=True), 1e-12)
+    correlation = Z.T @ Z / len(Z)
+    copies: dict[int, int] = {}
+    for j in range(len(columns)):
+        for i in np.flatnonzero(np.abs(correlation[j, :j]) >= _LEAST_CORRELATION):
+            if int(columns[i]) not in copies and not _says_more(Z[:, j], Z[:, i], correlation[j, i], target):
+                copies[int(columns[j])] = int(columns[i])
+                break
+    return copies
+
+
+def _says_more(
+    z: NDArray[np.float64], other: NDArray[np.float64], correlation: float, target: NDArray[np.floating]
+) -> bool:
+    """Return whether what a column says beyond another one goes with the target."""
+    rest = z - correlation * other
+    spread = rest.std()
+    if spread < 1e-9:
+        return False
+    score = np.abs(target @ (rest / spread)) / np.sqrt(len(z))
+    return bool(score.max() > _BY_CHANCE)
