@@ -15,15 +15,7 @@ from pathlib import Path
 __all__ = ["LIBRARY", "compile_library", "source_digest"]
 
 LIBRARY = "libstep.so"
-_FLAGS = (
-    "-std=gnu11",
-    "-O3",
-    "-fPIC",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-    "-ffp-contract=fast",
-    "-fvisibility=hidden",
-)
+_FLAGS = ("-std=gnu11", "-O3", "-fPIC", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast")
 _VARIANTS = {
     "avx2": ("-mavx2", "-mfma"),
     "avx512": ("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma", "-mprefer-vector-width=512"),
@@ -66,7 +58,8 @@ def compile_library(folder: Path, target: Path) -> None:
 
 def _kernel(compiler: list[str], folder: Path, scratch: Path, name: str, flags: tuple[str, ...]) -> Path:
     out = scratch / f"{name}.o"
-    _run([*compiler, *_FLAGS, *flags, f"-DVARIANT=_{name}", "-c", str(folder / "step.c"), "-o", str(out)])
+    own = ("-fvisibility=hidden", f"-DVARIANT=_{name}")  # for the dispatcher alone
+    _run([*compiler, *_FLAGS, *flags, *own, "-c", str(folder / "step.c"), "-o", str(out)])
     return out
 
 

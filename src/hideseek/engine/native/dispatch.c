@@ -2,8 +2,6 @@
 
 #include "step.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 typedef void Sizes(const Task *, int64_t *, int64_t *);
 typedef void Run(const Task *, float *, int64_t, int64_t, int64_t, const Moment *);
 
@@ -33,13 +31,13 @@ static int level(void)
 }
 
 /* The digest of the sources that this was compiled from. */
-EXPORT const char *hideseek_sources(void) { return SOURCES; }
+const char *hideseek_sources(void) { return SOURCES; }
 
 /* The number of instruction sets that can be asked for here, the plainest first. */
-EXPORT int hideseek_levels(void) { return level() + 1; }
+int hideseek_levels(void) { return level() + 1; }
 
 /* Floats of a member's moments, and of the room in which a thread works, at a level below hideseek_levels(). */
-EXPORT void hideseek_sizes(int level, const Task *task, int64_t *moment_floats, int64_t *room_floats)
+void hideseek_sizes(int level, const Task *task, int64_t *moment_floats, int64_t *room_floats)
 {
 #ifdef WITH_AVX512
     if (level == 2) {
@@ -57,7 +55,7 @@ EXPORT void hideseek_sizes(int level, const Task *task, int64_t *moment_floats, 
 }
 
 /* Do some steps of one member. */
-EXPORT void hideseek_run(int level, const Task *task, float *room, int64_t member, int64_t done, int64_t n_steps,
+void hideseek_run(int level, const Task *task, float *room, int64_t member, int64_t done, int64_t n_steps,
                   const Moment *moments)
 {
 #ifdef WITH_AVX512
