@@ -93,8 +93,6 @@ def audit(
         >>> found = audit(X, label, leaking, n_folds=2, n_networks=1, device="cpu")
         >>> found.encodes_label
         True
-        >>> f"{found.encode.value:.1f} nats of {-found.nothing.value:.1f}"
-        '0.3 nats of 0.7'
     """
     given = {"task": task, "n_folds": n_folds, "n_networks": n_networks, "random_state": random_state}
     rules = {"task": TASK, "n_folds": integer(2, 20), "n_networks": integer(1, 20), "random_state": integer(0)}

@@ -11,11 +11,10 @@ from hideseek.metrics._audit._training import Networks, best_snapshot
 
 __all__ = ["WeightedPairs"]
 
-_CANDIDATES = 2**18
+_MOST_CANDIDATES, _CANDIDATES, _HELD_OUT_CANDIDATES = 2**18, 256, 16
+"""Random pairs of a fold's training rows, at most and for each row, and for each held-out row."""
 _PAIRS = 2**17
-"""Random pairs of a fold, and as many as are drawn of them by their weight."""
-_HELD_OUT_CANDIDATES = 16
-"""Random pairs for each held-out row."""
+"""As many of a fold's candidates are drawn by their weight."""
 _FEWEST_PAIRS = 512
 
 
@@ -38,7 +37,8 @@ class WeightedPairs:
         self._networks = Networks(rows, OwnershipHead())
         snapshots = self._networks.train(self._networks.start(), [rows.own_and_shuffled], n_steps, cool=True)
         self._weights = best_snapshot(self._networks, snapshots[:, 0], rows.held_out_own_and_shuffled())
-        drawn = [self._drawn(fold, rows.training[fold], _CANDIDATES, _PAIRS) for fold in range(rows.n_folds)]
+        n_candidates = min(_MOST_CANDIDATES, _CANDIDATES * rows.training.shape[1])
+        drawn = [self._drawn(fold, rows.training[fold], n_candidates, _PAIRS) for fold in range(rows.n_folds)]
         self._one, self._other = (torch.stack(parts) for parts in zip(*drawn, strict=True))
         self.held_out: Pairs = [self._held_out(fold) for fold in range(rows.n_folds)]
 
