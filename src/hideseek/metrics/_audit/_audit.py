@@ -43,7 +43,7 @@ def audit(
 
     - EVAL-X (Jethani et al., 2021): the score of p(y given x_S), learned on masks that do not depend on the row. Here
       these are the selector's own masks shuffled between rows, beside random ones, weighted by how much what they show
-      looks like what the selector shows.
+      looks like what the selector shows; the error of the networks is corrected to first order.
     - ROAR (Hooker et al., 2019): the score of p(y given x_S and S), learned on the selector's own masks.
 
     Their difference ENCODE (in the spirit of Puli et al., 2024) is the expected Kullback-Leibler divergence between the
@@ -120,10 +120,10 @@ def audit(
         n_selected=float(mask.sum(axis=1).mean()),
         nothing=summary.score(summary.nothing[None]),
         random=summary.score(found.random),
-        evalx=summary.score(found.evalx),
+        evalx=summary.evalx(found),
         roar=summary.score(found.roar),
         everything=summary.score(found.everything),
-        encode=summary.score(found.roar, found.evalx),
+        encode=summary.encode(found),
         **summary.quality(found.evalx, own),
         **leak,
         sufficiency=summary.by_row(found.evalx.mean(axis=0)) - summary.by_row(found.everything.mean(axis=0)),
