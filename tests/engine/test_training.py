@@ -51,6 +51,14 @@ def test_adam_equals_torch(weight_decay):
     torch.testing.assert_close(ours, theirs.data)
 
 
+def test_adam_moves_by_the_given_share_of_the_learning_rate():
+    start, gradient = torch.randn(2, 30), torch.randn(2, 30)
+    whole, half = start.clone(), start.clone()
+    Adam(whole, 0.01).step(gradient)
+    Adam(half, 0.02).step(gradient, share=0.5)
+    torch.testing.assert_close(half, whole)
+
+
 def test_the_papers_recipe_equals_the_plain_loop():
     """Full batch, Adam, marginal replacement and quadratic annealing, written with torch's own modules."""
     steps, n, d = 5, 200, 4

@@ -43,7 +43,7 @@ def audit(
 
     - EVAL-X (Jethani et al., 2021): the score of p(y given x_S), learned on masks that do not depend on the row. Here
       these are the selector's own masks shuffled between rows, beside random ones, weighted by how much what they show
-      looks like what the selector shows.
+      looks like what the selector shows; the error of the networks is corrected to first order.
     - ROAR (Hooker et al., 2019): the score of p(y given x_S and S), learned on the selector's own masks.
 
     Their difference ENCODE (in the spirit of Puli et al., 2024) is the expected Kullback-Leibler divergence between the
@@ -93,8 +93,6 @@ def audit(
         >>> found = audit(X, label, leaking, n_folds=2, n_networks=1, device="cpu")
         >>> found.encodes_label
         True
-        >>> f"{found.encode.value:.1f} nats of {-found.nothing.value:.1f}"
-        '0.3 nats of 0.7'
     """
     given = {"task": task, "n_folds": n_folds, "n_networks": n_networks, "random_state": random_state}
     rules = {"task": TASK, "n_folds": integer(2, 20), "n_networks": integer(1, 20), "random_state": integer(0)}
@@ -122,10 +120,10 @@ def audit(
         n_selected=float(mask.sum(axis=1).mean()),
         nothing=summary.score(summary.nothing[None]),
         random=summary.score(found.random),
-        evalx=summary.score(found.evalx),
+        evalx=summary.evalx(found),
         roar=summary.score(found.roar),
         everything=summary.score(found.everything),
-        encode=summary.score(found.roar, found.evalx),
+        encode=summary.encode(found),
         **summary.quality(found.evalx, own),
         **leak,
         sufficiency=summary.by_row(found.evalx.mean(axis=0)) - summary.by_row(found.everything.mean(axis=0)),

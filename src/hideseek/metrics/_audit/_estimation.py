@@ -35,21 +35,30 @@ class Predictions:
     Those of the target are probabilities of classes ``(networks, rows, classes)`` or values ``(networks, rows, 1)``;
     those of cells are the probability of the class that a cell has, ``(networks, rows, cells)``.
 
+    ``pair_rows``, ``pair_evalx`` and ``pair_roar`` are for held-out rows with masks of other rows that show what the
+    selector shows, see :class:`WeightedPairs`; there the target does not depend on the choice of the mask.
+
     Attributes:
+        pair_rows: The row of each pair. Shape: ``(pairs,)``.
         evalx: From the selected values alone: p(y given x_S).
         roar: From the selected values and from the fact that they were selected: p(y given x_S and S).
         everything: From all values.
         random: From random features, as many as are selected.
         cells_evalx: As ``evalx``, of the hidden cells.
         cells_roar: As ``roar``, of the hidden cells.
+        pair_evalx: As ``evalx``, of the pairs.
+        pair_roar: As ``roar``, of the pairs.
     """
 
+    pair_rows: NDArray[np.int64]
     evalx: NDArray[np.float64]
     roar: NDArray[np.float64]
     everything: NDArray[np.float64]
     random: NDArray[np.float64]
     cells_evalx: NDArray[np.float64]
     cells_roar: NDArray[np.float64]
+    pair_evalx: NDArray[np.float64]
+    pair_roar: NDArray[np.float64]
 
 
 def predictions(
@@ -75,17 +84,16 @@ def predictions(
     head = ClassHead(y, target.n_classes) if target.task == "classification" else ValueHead(y.float())
     with training_threads(where, 4 * rows.n_members * _BATCH):
         weighted = WeightedPairs(rows, _STEPS)
-        own = rows.held_out_with(masks)
-        selection = [_Question(weighted.draw, weighted.held_out, own), _Question(rows.own, own, own)]
+        own, pairs = rows.held_out_with(masks), weighted.held_out
+        selection = [_Question(weighted.draw, pairs, own), _Question(rows.own, own, own)]
         everything, random = (rows.held_out_with(part) for part in (torch.ones_like(masks), rows.random_masks))
-        more = [
-            _Question(rows.everything, everything, everything),
-            _Question(rows.random_sets, random, random),
-        ]
-        by_target = _answers(rows, head, [*selection, *more])
-        by_cell = _answers(rows, CellHead(classes, feature_of_cell), selection)
-    found = [*by_target, *by_cell]
-    return Predictions(*(part.double().cpu().numpy() for part in found))
+        more = [_Question(rows.everything, everything, everything), _Question(rows.random_sets, random, random)]
+        target_answers = _Answers(rows, head, [*selection, *more])
+        cell_answers = _Answers(rows, CellHead(classes, feature_of_cell), selection)
+        by_target, by_cell = target_answers.in_order(), cell_answers.in_order()
+        by_pair = target_answers.about(pairs)
+    pair_rows = torch.cat([one for one, _ in pairs]).cpu().numpy()
+    return Predictions(pair_rows, *(part.double().cpu().numpy() for part in (*by_target, *by_cell, *by_pair)))
 
 
 @dataclass(frozen=True)
@@ -97,48 +105,61 @@ class _Question:
     asked_about: Pairs
 
 
-def _answers(rows: MaskedRows, head: Head, questions: list[_Question]) -> list[Tensor]:
-    """Return the predictions for each question; the first two are EVAL-X's and ROAR's.
+class _Answers:
+    """The predictions of one head for several questions, of which the first two are EVAL-X's and ROAR's.
 
     All networks start from ones that were trained on masks of many kinds, and then continue on those of the question.
-    Shape of each: ``(networks, rows, numbers)``.
+    ROAR's predictions are drawn towards EVAL-X's as far as that is better for the rows of the other folds: where a
+    selector encodes nothing both estimate the same, and ROAR's have learned from fewer pairs.
     """
-    networks = Networks(rows, head)
-    snapshots = networks.train(networks.start(), [rows.independent], _STEPS, cool=False)
-    start = best_snapshot(networks, snapshots[:, 0], rows.held_out_independent())
-    snapshots = networks.train(start, [question.draw for question in questions], _STEPS, cool=True)
-    answers = []
-    for i, question in enumerate(questions):
-        weights = best_snapshot(networks, snapshots[:, i], question.judged_on)
-        kept = networks.kept(weights, question.asked_about)
-        answers.append(_in_order(kept, rows))
-    answers[1] = _blended(answers[0], answers[1], head, rows)
-    return answers
 
+    def __init__(self, rows: MaskedRows, head: Head, questions: list[_Question]) -> None:
+        self._rows, self._questions, self._networks = rows, questions, Networks(rows, head)
+        snapshots = self._networks.train(self._networks.start(), [rows.independent], _STEPS, cool=False)
+        start = best_snapshot(self._networks, snapshots[:, 0], rows.held_out_independent())
+        snapshots = self._networks.train(start, [question.draw for question in questions], _STEPS, cool=True)
+        self._weights = [
+            best_snapshot(self._networks, snapshots[:, i], question.judged_on) for i, question in enumerate(questions)
+        ]
+        self._kept = [
+            self._networks.kept(weights, question.asked_about)
+            for weights, question in zip(self._weights, questions, strict=True)
+        ]
+        self._share = self._best_share()
 
-def _in_order(kept: list[Tensor], rows: MaskedRows) -> Tensor:
-    """Return the predictions of all folds in the order of the table. Shape: ``(networks, rows, numbers)``."""
-    together = torch.cat(kept, dim=1)
-    ordered = torch.empty_like(together)
-    ordered[:, torch.cat(rows.held_out)] = together
-    return ordered
+    def in_order(self) -> list[Tensor]:
+        """Return the answers in the order of the table. Shape of each: ``(networks, rows, numbers)``."""
+        evalx, roar, *others = self._kept
+        held_out = torch.cat(self._rows.held_out)
+        answers = []
+        for kept in (evalx, self._blended(evalx, roar), *others):
+            together = torch.cat(kept, dim=1)
+            ordered = torch.empty_like(together)
+            ordered[:, held_out] = together
+            answers.append(ordered)
+        return answers
 
+    def about(self, pairs: Pairs) -> tuple[Tensor, Tensor]:
+        """Return EVAL-X's and ROAR's answers about other pairs, fold after fold.
 
-def _blended(evalx: Tensor, roar: Tensor, head: Head, rows: MaskedRows) -> Tensor:
-    """Return ROAR's predictions, drawn towards EVAL-X's as far as that is better for the rows of the other folds.
+        Shape of each: ``(networks, rows, numbers)``.
+        """
+        evalx, roar = (self._networks.kept(weights, pairs) for weights in self._weights[:2])
+        return torch.cat(evalx, dim=1), torch.cat(self._blended(evalx, roar), dim=1)
 
-    Both are estimates of the same where a selector encodes nothing, and then ROAR's has learned from fewer pairs.
-    Shape: ``(networks, rows, numbers)`` each.
-    """
-    every = torch.arange(len(rows.masks), device=rows.masks.device)[None]
-    shares = torch.linspace(0, 1, _BLENDS + 1, device=evalx.device)
-    one, other = evalx.mean(dim=0, keepdim=True), roar.mean(dim=0, keepdim=True)
-    by_fold = []
-    for share in shares:
-        score = head.score(torch.lerp(one, other, share), every, rows.masks[None])[0]
-        by_fold.append(torch.stack([score[held_out].sum(dim=0) for held_out in rows.held_out]))
-    chosen = shares[chosen_for_each_fold(torch.stack(by_fold))]  # (folds, parts)
-    share = torch.empty(len(rows.masks), chosen.shape[1], device=evalx.device)
-    for fold, held_out in enumerate(rows.held_out):
-        share[held_out] = chosen[fold]
-    return torch.lerp(evalx, roar, share[None].expand_as(roar).contiguous())
+    def _blended(self, evalx: list[Tensor], roar: list[Tensor]) -> list[Tensor]:
+        return [torch.lerp(*parts) for parts in zip(evalx, roar, self._share, strict=True)]
+
+    def _best_share(self) -> Tensor:
+        """Return how far to go from EVAL-X's predictions to ROAR's. Shape: ``(folds, 1, 1, parts)``."""
+        shares = torch.linspace(0, 1, _BLENDS + 1, device=self._rows.masks.device)
+        scores = torch.stack(
+            [torch.stack([self._scores(fold, share) for share in shares]) for fold in range(self._rows.n_folds)]
+        )
+        return shares[chosen_for_each_fold(scores.transpose(0, 1))][:, None, None]
+
+    def _scores(self, fold: int, share: Tensor) -> Tensor:
+        """Return the sum of a fold's scores, for each part of the answer. Shape: ``(parts,)``."""
+        evalx, roar = (kept[fold].mean(dim=0, keepdim=True) for kept in self._kept[:2])
+        rows, masks = self._questions[1].asked_about[fold]
+        return self._networks.head.score(torch.lerp(evalx, roar, share), rows[None], masks[None])[0].sum(dim=0)

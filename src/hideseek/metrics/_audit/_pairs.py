@@ -11,11 +11,10 @@ from hideseek.metrics._audit._training import Networks, best_snapshot
 
 __all__ = ["WeightedPairs"]
 
-_CANDIDATES = 2**18
-_PAIRS = 2**17
-"""Random pairs of a fold, and as many as are drawn of them by their weight."""
-_HELD_OUT_CANDIDATES = 16
-"""Random pairs for each held-out row."""
+_MOST_CANDIDATES, _CANDIDATES, _HELD_OUT_CANDIDATES = 2**18, 256, 16
+"""Random pairs of a fold's training rows, at most and for each row, and for each held-out row."""
+_PAIRS, _HELD_OUT_PAIRS = 2**17, 4
+"""Of the candidates, as many are drawn by their weight: of a fold, and for each held-out row."""
 _FEWEST_PAIRS = 512
 
 
@@ -38,9 +37,11 @@ class WeightedPairs:
         self._networks = Networks(rows, OwnershipHead())
         snapshots = self._networks.train(self._networks.start(), [rows.own_and_shuffled], n_steps, cool=True)
         self._weights = best_snapshot(self._networks, snapshots[:, 0], rows.held_out_own_and_shuffled())
-        drawn = [self._drawn(fold, rows.training[fold], _CANDIDATES, _PAIRS) for fold in range(rows.n_folds)]
+        n_candidates = min(_MOST_CANDIDATES, _CANDIDATES * rows.training.shape[1])
+        drawn = [self._drawn(fold, rows.training[fold], n_candidates, _PAIRS) for fold in range(rows.n_folds)]
         self._one, self._other = (torch.stack(parts) for parts in zip(*drawn, strict=True))
         self.held_out: Pairs = [self._held_out(fold) for fold in range(rows.n_folds)]
+        """As many pairs of held-out rows as the fold has rows, times a few."""
 
     def draw(self) -> tuple[Tensor, Tensor]:
         """Return pairs of training rows for every member."""
@@ -50,9 +51,8 @@ class WeightedPairs:
         return one, self._rows.masks[other]
 
     def _held_out(self, fold: int) -> tuple[Tensor, Tensor]:
-        """Return as many pairs of held-out rows as the fold has rows."""
         rows = self._rows.held_out[fold]
-        one, other = self._drawn(fold, rows, _HELD_OUT_CANDIDATES * len(rows), len(rows))
+        one, other = self._drawn(fold, rows, _HELD_OUT_CANDIDATES * len(rows), _HELD_OUT_PAIRS * len(rows))
         return one, self._rows.masks[other]
 
     def _drawn(self, fold: int, rows: Tensor, n_candidates: int, n_drawn: int) -> tuple[Tensor, Tensor]:

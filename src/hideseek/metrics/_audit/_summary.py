@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,16 @@ from numpy.typing import NDArray
 from hideseek.metrics._audit._errors import Estimate, Ranks, weighted_mean, weighted_r2, with_error
 from hideseek.metrics._audit._inputs import Features, Target
 
+if TYPE_CHECKING:
+    from hideseek.metrics._audit._estimation import Predictions  # which loads torch
+
 __all__ = ["Summary"]
 
 _RESOLUTION = 2e-3
 """Share of the loss with nothing shown that networks can differ by for reasons other than the features they see."""
 _SMALLEST = 1e-12
+_LARGEST_RATIO = 20.0
+"""A few rows must not carry the whole correction."""
 
 
 class Summary:
@@ -38,13 +43,50 @@ class Summary:
             return np.asarray(-((kept[..., 0] - y) ** 2))
         return np.log(np.maximum(kept[..., np.arange(len(y)), y], _SMALLEST))
 
-    def score(self, kept: NDArray[np.float64], minus: NDArray[np.float64] | None = None) -> Estimate:
-        """Return the mean score of some predictions, or how much better they are than others."""
-        networks, ensemble = self.by_row(kept), self.by_row(kept.mean(axis=0))
-        if minus is not None:
-            networks, ensemble = networks - self.by_row(minus), ensemble - self.by_row(minus.mean(axis=0))
+    def score(self, kept: NDArray[np.float64]) -> Estimate:
+        """Return the mean score of some predictions. Shape: ``(networks, rows, numbers)``."""
+        return self._mean(self.by_row(kept), self.by_row(kept.mean(axis=0)))
+
+    def evalx(self, found: Predictions) -> Estimate:
+        """Return the score of EVAL-X's predictions, corrected for their error."""
+        return self._mean(*self._evalx_by_row(found))
+
+    def encode(self, found: Predictions) -> Estimate:
+        """Return ROAR's score minus EVAL-X's, row by row."""
+        networks, ensemble = self._evalx_by_row(found)
+        return self._mean(self.by_row(found.roar) - networks, self.by_row(found.roar.mean(axis=0)) - ensemble)
+
+    def _mean(self, networks: NDArray[np.float64], ensemble: NDArray[np.float64]) -> Estimate:
         value, error = with_error(weighted_mean, networks, ensemble, self._fold, self._seed)
         return Estimate(float(value), float(np.hypot(error, self._resolution)))
+
+    def _evalx_by_row(self, found: Predictions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return EVAL-X's corrected score of each row, by network and by all of them."""
+        networks = self.by_row(found.evalx) + self._correction(found, found.pair_evalx, found.pair_roar)
+        pairs = found.pair_evalx.mean(axis=0), found.pair_roar.mean(axis=0)
+        return networks, self.by_row(found.evalx.mean(axis=0)) + self._correction(found, *pairs)
+
+    def _correction(
+        self, found: Predictions, evalx: NDArray[np.float64], roar: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return what each row says about the error of EVAL-X's predictions, to first order.
+
+        Where a selector leaks, rows with their own masks do not follow p(y given x_S), so that an error of q, the
+        estimate of it, moves the score in proportion and not, as usual, with its square. Rows with masks of other rows
+        do follow it. Let r be ROAR's prediction. Their mean of r(y) / q(y) - 1, or of 2 (r - q) (y - q) for values, is
+        what the score gains when q is moved to what they say (a one-step correction); it is 0 without leakage, where r
+        equals q. It also carries the sampling error of what q was learned from into the standard error.
+        Shape: ``(..., pairs, numbers)`` -> ``(..., rows)``.
+        """
+        y = self._target.values[found.pair_rows]
+        if self._target.task == "regression":
+            gain = 2 * (roar[..., 0] - evalx[..., 0]) * (y - evalx[..., 0])
+        else:
+            each = np.arange(len(y))
+            gain = np.minimum(roar[..., each, y] / np.maximum(evalx[..., each, y], _SMALLEST), _LARGEST_RATIO) - 1
+        n_rows = len(self._target.values)
+        sums = [np.bincount(found.pair_rows, part, n_rows) for part in gain.reshape(-1, len(y))]
+        return np.reshape(sums, (*gain.shape[:-1], n_rows)) * n_rows / len(y)
 
     def quality(self, evalx: NDArray[np.float64], own: NDArray[np.float64] | None) -> dict[str, Any]:
         """Return AUROC or R2 of EVAL-X's predictions, of the method's own, and the difference."""
