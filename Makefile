@@ -4,13 +4,16 @@ BIN := .venv/bin
 DATA := ../shared/data
 export HIDESEEK_DATA ?= $(if $(wildcard $(DATA)),$(abspath $(DATA)))
 
-.PHONY: demo test install check clean
+.PHONY: demo test test-lowest install check clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
 
 test: check
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+test-lowest: .venv-lowest/installed
+	.venv-lowest/bin/python -m pytest --numprocesses 2 --dist loadfile
 
 check: .venv/installed
 	$(BIN)/ruff check .
@@ -25,5 +28,10 @@ install: .venv/installed
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test]'
 	touch $@
 
+.venv-lowest/installed: pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/pip install --quiet --constraint constraints-lowest.txt --editable '.[test]'
+	touch $@
+
 clean:
-	rm -rf .venv demo build dist
+	rm -rf .venv .venv-lowest demo build dist
