@@ -6,13 +6,16 @@ export HIDESEEK_DATA ?= $(if $(wildcard $(DATA)),$(abspath $(DATA)))
 
 NATIVE := src/hideseek/engine/native
 
-.PHONY: demo test install check clean
+.PHONY: demo test test-lowest install check clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
 
 test: check $(NATIVE)/libstep.so
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+test-lowest: .venv-lowest/installed
+	.venv-lowest/bin/python -m pytest --numprocesses 2 --dist loadfile
 
 check: .venv/installed
 	$(BIN)/ruff check .
@@ -31,5 +34,10 @@ install: .venv/installed
 $(NATIVE)/libstep.so: $(wildcard $(NATIVE)/*.[ch]) $(NATIVE)/compile.py
 	-$(PYTHON) $(NATIVE)/compile.py
 
+.venv-lowest/installed: pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/pip install --quiet --constraint constraints-lowest.txt --editable '.[test]'
+	touch $@
+
 clean:
-	rm -rf .venv demo build dist $(NATIVE)/libstep.so
+	rm -rf .venv .venv-lowest demo build dist $(NATIVE)/libstep.so

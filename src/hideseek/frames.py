@@ -13,6 +13,7 @@ from hideseek.errors import InputError
 
 __all__ = [
     "FrameLibrary",
+    "check_arrow",
     "frame_library",
     "from_tensor",
     "is_series",
@@ -25,6 +26,20 @@ __all__ = [
 ]
 
 FrameLibrary = Literal["pandas", "polars"]
+
+
+def check_arrow(X: Any) -> None:
+    """Raise an InputError if X is a table of pyarrow whose lengths and offsets lead out of its memory.
+
+    Tables from malformed files are such: pyarrow reads them without a look at these.
+    """
+    native = nw.to_native(X, pass_through=True)
+    if not nw.dependencies.is_pyarrow_table(native):
+        return
+    try:
+        native.validate(full=True)
+    except ValueError as error:
+        raise InputError(f"X is not a valid table of pyarrow: {error}; look for a damaged file behind it") from error
 
 
 def row_labels(X: Any) -> NDArray[Any] | None:

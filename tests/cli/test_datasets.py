@@ -26,7 +26,7 @@ def test_a_problem_is_written_with_its_truth(run, tmp_path):
         "--out", tmp_path / "d.csv", "--truth", tmp_path / "t.parquet",
     )  # fmt: skip
     expected = datasets.make_syn("Syn4", 60, 12, 0.5, 3)
-    table = pd.read_csv(tmp_path / "d.csv")
+    table = pd.read_csv(tmp_path / "d.csv", float_precision="round_trip")
     assert code == 0
     assert "Syn4: 60 rows, 12 features, target 'y'" in out
     np.testing.assert_allclose(table[list(expected.feature_names)], expected.X, rtol=1e-15)

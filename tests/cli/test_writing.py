@@ -112,7 +112,9 @@ def test_a_stream_that_takes_a_part_at_a_time_gets_all(monkeypatch, size):
             taken.extend(content[:size])
             return min(size, len(content))
 
-    monkeypatch.setattr("sys.stdout", types.SimpleNamespace(buffer=Unbuffered(), flush=lambda: None))
+    monkeypatch.setattr(
+        "sys.stdout", types.SimpleNamespace(buffer=Unbuffered(), flush=lambda: None, isatty=lambda: False)
+    )
     write_bytes("-", b"every byte")
     assert taken == b"every byte"
 

@@ -88,7 +88,7 @@ def test_the_model_in_the_page_answers_as_in_python(browser, reports, models, na
         before = page.locator("#what-if-outputs data").first.get_attribute("value")
         for feature in ("x1", "x2", "x4"):
             slider = page.get_by_role("slider", name=feature)
-            slider.fill(str(float(slider.get_attribute("max"))))
+            slider.press("End")
             assert_same_answer(page, model)
         page.get_by_role("slider", name="x1").press("ArrowLeft")
         assert_same_answer(page, model)
@@ -156,7 +156,7 @@ def test_values_of_every_kind_are_encoded_as_in_python(browser, mixed_report, mi
                 seen.append(what_is_seen(page))
         for number in ("x1", "x9"):
             slider = page.get_by_role("slider", name=number)
-            slider.fill(slider.get_attribute("max"))
+            slider.press("End")
             seen.append(what_is_seen(page))
         box, field = page.get_by_role("checkbox", name="x1 is missing"), page.get_by_role("spinbutton", name="x1")
         before = field.input_value()

@@ -231,3 +231,23 @@ def test_json_is_all_there_is():
     again = TableEncoder.from_json(json.loads(json.dumps(encoder.to_json())))
     assert again == encoder
     np.testing.assert_array_equal(again.encode(table), encoder.encode(table))
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_whole_numbers_too_large_for_a_float_are_rounded_in_frames_of_every_library(make):
+    (column,) = Table(make({"id": [2**60 + 1, 3, 2**53 + 1]})).columns()
+    assert column.numbers.tolist() == [float(2**60), 3.0, float(2**53)]
+
+
+@pytest.mark.parametrize("seconds", [2**40, -(2**40)])
+def test_dates_that_python_does_not_have_are_refused_by_name(seconds):
+    times = np.array([0, seconds], dtype="M8[s]")
+    for frame in (pd.DataFrame({"since": times}), pa.table({"since": times})):
+        with pytest.raises(InputError, match=r"dates outside the years 1 to 9999 in 'since' \(1 rows\)"):
+            Table(frame).columns()
+
+
+def test_dates_beyond_what_can_be_counted_are_refused_when_their_values_are_read():
+    (column,) = Table(pa.table({"since": pa.array([0, 2**62], pa.timestamp("s"))})).columns()
+    with pytest.raises(InputError, match="X has values that cannot be read in 'since'"):
+        _ = column.values

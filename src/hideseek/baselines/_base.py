@@ -84,8 +84,8 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         Returns:
             The fitted method.
         """
-        with fitted_or_forgotten(self):
-            self._fit(*self._prepared(X, y))
+        with fitted_or_forgotten(self) as fresh:
+            fresh._fit(*fresh._prepared(X, y))
         return self
 
     def _prepared(self, X: Any, y: Any) -> tuple[NDArray[np.floating], NDArray[np.int64]]:

@@ -25,6 +25,7 @@ from hideseek.engine.networks import split
 from hideseek.engine.scaling import Scaler, row_blocks
 from hideseek.engine.stack import Batch, Data
 from hideseek.errors import TrainingError
+from hideseek.estimators._forgetting import gradients_as_before
 from hideseek.estimators._many import Problem, check_one_stack, models_for
 from hideseek.estimators._parameters import RULES
 from hideseek.validation import choice, integer, number
@@ -140,7 +141,8 @@ class NeuralBaseline(Baseline):
         check_one_stack(
             models, [(table.shape, len(model.classes_)) for model, (table, _) in zip(models, prepared, strict=True)]
         )
-        _train(models, prepared)
+        with gradients_as_before():
+            _train(models, prepared)
         return models
 
     # -- answering ------------------------------------------------------------------------------------------------

@@ -47,8 +47,8 @@ class L2X(NeuralBaseline):
         >>> from hideseek.baselines import L2X
         >>> from hideseek.datasets import make_syn
         >>> data = make_syn("Syn1", n_samples=200)
-        >>> L2X(k=2, steps=5, random_state=0).fit(data.X, data.y).explain(data.X).n_selected.max()
-        np.int64(2)
+        >>> int(L2X(k=2, steps=5, random_state=0).fit(data.X, data.y).explain(data.X).n_selected.max())
+        2
     """
 
     citation = (

@@ -11,8 +11,9 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from hideseek.cli._formats import STANDARD_STREAM
+from hideseek.cli._printable import LAYOUT, printable, shortened
 from hideseek.cli._usage import UsageError
-from hideseek.cli._writing import write_bytes
+from hideseek.cli._writing import naming, write_bytes, write_to_standard_output
 from hideseek.errors import HideSeekError
 
 __all__ = ["Output", "one_line"]
@@ -21,6 +22,8 @@ _OF_NO_USE_TO_USERS = (DeprecationWarning, FutureWarning, ImportWarning, Pending
 
 
 _UNBROKEN = 100_000
+_LONGEST_MESSAGE = 2000
+"""Characters of an error or a warning; it may quote names and values of the user's table."""
 
 
 class Output:
@@ -65,7 +68,7 @@ class Output:
         """Print the JSON object, if that is wanted."""
         if self.as_json:
             text = json.dumps(plain({**result, "warnings": self.warnings}), ensure_ascii=False, allow_nan=False)
-            write_bytes(STANDARD_STREAM, f"{text}\n".encode())
+            write_bytes(STANDARD_STREAM, f"{text}\n".encode(errors="backslashreplace"))
 
     def check_one_on_standard_output(self, *paths: str) -> None:
         """Raise if a table and the JSON object, or two tables, are all to go there."""
@@ -75,7 +78,7 @@ class Output:
     def line(self, text: str = "") -> None:
         """Print a line for people."""
         if not self.as_json:
-            write_bytes(STANDARD_STREAM, f"{text}\n".encode())
+            write_bytes(STANDARD_STREAM, f"{printable(text, keep=LAYOUT)}\n".encode())
 
     def facts(self, facts: Mapping[str, str | None]) -> None:
         """Print names and values below each other; None is left out."""
@@ -95,24 +98,26 @@ class Output:
         table = Table(box=None, pad_edge=False, header_style="bold")
         for j, name in enumerate(columns):
             numeric = any(isinstance(row[j], int | float) for row in rows)
-            table.add_column(name, justify="right" if numeric else "left")
+            table.add_column(printable(name), justify="right" if numeric else "left")
         for row in rows:
-            table.add_row(*map(_cell, row))
+            table.add_row(*(printable(_cell(value)) for value in row))
         # A narrow terminal may break lines, but no number is cut short.
         # On a closed pipe a console ends the process by itself, so it is given a text to write to.
         text, terminal = io.StringIO(), sys.stdout.isatty()
         Console(file=text, force_terminal=terminal, width=_UNBROKEN, markup=False, emoji=False, highlight=False).print(
             table
         )
-        self.line("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
+        lines = "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
+        with naming("to standard output"):
+            write_to_standard_output(lines.encode())
 
 
 def one_line(text: str) -> str:
-    """A message and its list of points, without line breaks."""
+    """Return a message and its list of points without line breaks, printable and of bounded length."""
     first, *rest = [line.strip().removeprefix("- ") for line in text.splitlines() if line.strip()] or [""]
-    if not rest:
-        return first
-    return f"{first} {'; '.join(rest)}" if first.endswith(":") else "; ".join([first, *rest])
+    points = "; ".join(rest)
+    line = first if not rest else f"{first} {points}" if first.endswith(":") else f"{first}; {points}"
+    return shortened(printable(line), _LONGEST_MESSAGE)
 
 
 def plain(value: Any) -> Any:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hideseek.cli._formats import STANDARD_STREAM, format_of, installed
+from hideseek.cli._printable import printable, shortened
 from hideseek.errors import InputError
 from hideseek.warn import warn_caller
 
@@ -24,6 +25,8 @@ __all__ = ["read_table", "title"]
 _MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
 """What means a missing value in text; the same whichever library reads it."""
 _SEPARATORS = ",;\t|"
+_LONGEST_REASON = 200
+"""Characters that are quoted of the error of another library, which may itself quote the file."""
 
 
 def title(source: str) -> str:
@@ -51,7 +54,7 @@ def read_table(source: str) -> nw.DataFrame[Any]:
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
     except Exception as error:  # each library has errors of its own
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        reason = shortened(printable(next(iter(str(error).splitlines()), type(error).__name__)), _LONGEST_REASON)
         raise InputError(f"{name} cannot be read as {form.name}: {reason}") from error
     if not frame.columns or not len(frame):
         raise InputError(f"{name} has {len(frame.columns)} columns and no rows: expected at least one row")
@@ -65,10 +68,9 @@ def _reader(form: str) -> Callable[[bytes], Any]:
             if installed(library):
                 return lambda content: _read_text(content, read_text, "\t" if form == "TSV" else None)
         raise ModuleNotFoundError(f"reading {form} needs pandas, polars or pyarrow: pip install 'hideseek[data]'")
-    for libraries, read in _BINARY_READERS[form].items():
-        if installed(*libraries):
-            return read
-    raise ModuleNotFoundError(f"reading {form} needs pyarrow or polars: pip install pyarrow")
+    if installed("pyarrow"):
+        return _BINARY_READERS[form]
+    raise ModuleNotFoundError(f"reading {form} needs pyarrow: pip install pyarrow")
 
 
 def _read_text(content: bytes, read: Callable[[bytes, str], Any], separator: str | None) -> Any:
@@ -108,6 +110,7 @@ def _text_with_pandas(content: bytes, separator: str) -> Any:
             keep_default_na=False,
             na_values=list(_MISSING),
             low_memory=False,
+            float_precision="round_trip",  # older versions would lose the last digits
         )
 
 
@@ -127,32 +130,31 @@ def _text_with_pyarrow(content: bytes, separator: str) -> Any:
     )
 
 
-def _parquet_with_pandas(content: bytes) -> Any:
-    import pandas as pd
+def _parquet(content: bytes) -> Any:
+    from pyarrow import BufferReader
+    from pyarrow.parquet import ParquetFile
 
-    return pd.read_parquet(io.BytesIO(content))
-
-
-def _parquet_with_polars(content: bytes) -> Any:
-    import polars as pl
-
-    return pl.read_parquet(io.BytesIO(content))
+    return _validated(ParquetFile(BufferReader(content)).read())
 
 
-def _arrow_with_pandas(content: bytes) -> Any:
-    import pandas as pd
+def _arrow(content: bytes) -> Any:
+    from pyarrow import BufferReader, ipc
 
-    return pd.read_feather(io.BytesIO(content))
+    # Without threads: in a forked process, decompression that fails in a thread never ends.
+    options = ipc.IpcReadOptions(use_threads=False)
+    return _validated(ipc.open_file(BufferReader(content), options=options).read_all())
 
 
-def _arrow_with_polars(content: bytes) -> Any:
-    import polars as pl
+def _validated(table: Any) -> Any:
+    """Return a table of pyarrow, for pandas if it is there, once every offset in it is known to be inside the file.
 
-    return pl.read_ipc(io.BytesIO(content))
+    Arrow takes lengths, offsets and positions from the file as they are; in a malformed one they lead to other memory
+    of this process, whose bytes would then pass for data.
+    """
+    table.validate(full=True)
+    return table.to_pandas() if installed("pandas") else table
 
 
 _TEXT_READERS = {"pandas": _text_with_pandas, "polars": _text_with_polars, "pyarrow": _text_with_pyarrow}
-_BINARY_READERS: dict[str, dict[tuple[str, ...], Callable[[bytes], Any]]] = {
-    "Parquet": {("pandas", "pyarrow"): _parquet_with_pandas, ("polars",): _parquet_with_polars},
-    "Arrow": {("pandas", "pyarrow"): _arrow_with_pandas, ("polars",): _arrow_with_polars},
-}
+_BINARY_READERS = {"Parquet": _parquet, "Arrow": _arrow}
+"""With pyarrow alone: polars does not check what it reads, and ends the process on some malformed files."""

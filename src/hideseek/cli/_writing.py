@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hideseek.cli._formats import STANDARD_STREAM, Format, format_of, installed, is_stream
+from hideseek.cli._printable import LAYOUT, printable
 from hideseek.cli._usage import UsageError
 from hideseek.errors import FileAccessError, InputError
 from hideseek.files import write_atomically
@@ -45,17 +46,24 @@ def check_free(path: str, *, force: bool) -> None:
 
 
 def write_bytes(path: str, content: bytes) -> None:
-    """Write to standard output, to a pipe or device that is there, or atomically to a file."""
+    """Write to standard output, to a pipe or device that is there, or atomically to a file.
+
+    On a terminal, control characters are written as escapes.
+    """
     if path == STANDARD_STREAM:
         with naming("to standard output"):
-            write_to_standard_output(content)
+            write_to_standard_output(_for_terminal(content) if sys.stdout.isatty() else content)
         return
     with naming(path):
         if is_stream(path):  # a file renamed over it would take its place
             with open(path, "wb") as stream:
-                stream.write(content)
+                stream.write(_for_terminal(content) if stream.isatty() else content)
         else:
             write_atomically(path, content)
+
+
+def _for_terminal(content: bytes) -> bytes:
+    return printable(content.decode(errors="backslashreplace"), keep=LAYOUT).encode()
 
 
 def write_to_standard_output(content: bytes) -> None:
@@ -116,4 +124,8 @@ def _cells(column: nw.Series[Any]) -> list[Any]:
     """Values as text has them: the fewest digits that give the same number back, nothing for a missing value."""
     values = column.to_numpy()
     cells = (values.astype(str) if values.dtype.kind in "fM" else values).tolist()
-    return ["" if missing or cell == "nan" else cell for cell, missing in zip(cells, column.is_null(), strict=True)]
+    return ["" if missing or _is_nan(cell) else cell for cell, missing in zip(cells, column.is_null(), strict=True)]
+
+
+def _is_nan(cell: Any) -> bool:
+    return isinstance(cell, str) and cell == "nan"  # a list of values is a cell too, and compares one by one

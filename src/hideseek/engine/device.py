@@ -32,7 +32,7 @@ def resolve_device(device: str | torch.device) -> torch.device:
 
 
 _lock = threading.Lock()
-_inside = 0
+_inside: set[object] = set()
 _before = 0
 
 
@@ -42,19 +42,27 @@ def one_thread() -> Iterator[int]:
 
     The setting belongs to the process, so of several callers at once the first in saves it and the last out restores.
     """
-    global _inside, _before
-    with _lock:
-        if _inside == 0:
-            _before = torch.get_num_threads()
-            torch.set_num_threads(1)
-        _inside += 1
+    global _before
+    caller = object()
     try:
+        with _lock:
+            if not _inside:
+                _before = torch.get_num_threads()
+                torch.set_num_threads(1)
+            _inside.add(caller)
         yield _before
     finally:
-        with _lock:
-            _inside -= 1
-            if _inside == 0:
-                torch.set_num_threads(_before)
+        try:
+            _leave(caller)
+        finally:  # once more, since an interrupt may have come in between; the second time changes nothing
+            _leave(caller)
+
+
+def _leave(caller: object) -> None:
+    with _lock:
+        if _inside <= {caller}:
+            torch.set_num_threads(_before)
+        _inside.discard(caller)
 
 
 def training_threads(device: torch.device, rows_per_step: int) -> AbstractContextManager[object]:

@@ -23,7 +23,7 @@ from hideseek.errors import InputError
 from hideseek.estimators._effects import effects_of
 from hideseek.estimators._file_checks import check_state
 from hideseek.estimators._fitting import Part, Prepared
-from hideseek.estimators._forgetting import fitted_or_forgotten
+from hideseek.estimators._forgetting import fitted_or_forgotten, gradients_as_before
 from hideseek.estimators._many import Problem, check_one_stack, models_for
 from hideseek.estimators._masks import check_columns, summarise_masks
 from hideseek.estimators._parameters import RULES, RULES_WHEN_ANSWERING, SHOWN, draw_seed
@@ -170,12 +170,13 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         Returns:
             The fitted estimator.
         """
-        self._check_parameters()
-        with fitted_or_forgotten(self):
-            problem = self._prepared(X, y, sample_weight)
-            fit_models([self], [problem])
-            limit_pools(self)
-            summarise_masks(self, problem.train.table)
+        with fitted_or_forgotten(self) as fresh:
+            fresh._check_parameters()
+            problem = fresh._prepared(X, y, sample_weight)
+            fit_models([fresh], [problem])
+            limit_pools(fresh)
+            summarise_masks(fresh, problem.train.table)
+            fresh._finish()
         return self
 
     def fit_many(self, problems: Sequence[Problem]) -> list[Self]:
@@ -193,10 +194,12 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             model._check_parameters()
             prepared.append(model._prepared(X, y, None))
         check_one_stack(models, [problem.shape for problem in prepared])
-        fit_models(models, prepared)
+        with gradients_as_before():
+            fit_models(models, prepared)
         for model, problem in zip(models, prepared, strict=True):
             limit_pools(model)
             summarise_masks(model, problem.train.table)
+            model._finish()
         return models
 
     def at(
@@ -258,6 +261,9 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
 
     def _rules(self) -> dict[str, Any]:
         return dict(RULES)
+
+    def _finish(self) -> None:
+        """Do what remains of a fit once the networks are trained."""
 
     def _check_parameters(self) -> None:
         check_parameters(type(self).__name__, self.get_params(deep=False), self._rules())

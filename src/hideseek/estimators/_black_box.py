@@ -18,7 +18,6 @@ from hideseek.errors import InputError
 from hideseek.estimators._asking import BlackBox
 from hideseek.estimators._base import BaseHideSeek
 from hideseek.estimators._fitting import Prepared
-from hideseek.estimators._forgetting import fitted_or_forgotten
 from hideseek.estimators._many import Problem
 from hideseek.frames import n_rows, take_rows
 from hideseek.metrics import Fidelity, answer_fidelity, compare_fidelity
@@ -208,17 +207,11 @@ class BlackBoxExplainer(BaseHideSeek):
         Returns:
             The fitted explainer.
         """
-        super().fit(X, y, sample_weight)
-        with fitted_or_forgotten(self):
-            self._judge()
-        return self
+        return super().fit(X, y, sample_weight)
 
     def fit_many(self, problems: Sequence[Problem]) -> list[Self]:
         """Fit many tables of one shape as one stack, as the estimators do; the y of each is not looked at."""
-        explainers = super().fit_many(problems)
-        for explainer in explainers:
-            explainer._judge()
-        return explainers
+        return super().fit_many(problems)
 
     def _rules(self) -> dict[str, Rule]:
         return {**super()._rules(), "task": TASK}
@@ -263,7 +256,7 @@ class BlackBoxExplainer(BaseHideSeek):
     def _holds_out_rows(self) -> bool:
         return self.validation_fraction > 0  # for fidelity, which no other rows may tell
 
-    def _judge(self) -> None:
+    def _finish(self) -> None:
         """Measure fidelity on the rows held out, and let go of the table."""
         table, train, held_out = self._rows_
         del self._rows_

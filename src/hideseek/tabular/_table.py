@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +14,7 @@ from narwhals.exceptions import NarwhalsError
 from numpy.typing import NDArray
 
 from hideseek.errors import InputError
+from hideseek.frames import check_arrow
 from hideseek.tabular._cells import days, duration_days, kind_of, plain
 
 __all__ = ["Column", "Table", "only_numbers"]
@@ -56,6 +58,7 @@ class Table:
     """
 
     def __init__(self, source: Any) -> None:
+        check_arrow(source)
         frame = nw.from_native(source, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             self._source: Any = frame
@@ -105,24 +108,45 @@ def _from_series(name: str, series: Any) -> Column:
     dtype, missing = series.dtype, series.is_null().to_numpy()
 
     def cells() -> list[Any]:
-        return [None if gone else plain(value) for value, gone in zip(series.to_list(), missing, strict=True)]
+        try:
+            values = series.to_list()
+        except (OverflowError, ValueError) as error:  # a date that Python does not have
+            raise InputError(f"X has values that cannot be read in {name!r}: {error}; correct or drop them") from error
+        return [None if gone else plain(value) for value, gone in zip(values, missing, strict=True)]
 
     if dtype.is_numeric() or dtype == nw.Boolean:
-        numbers = np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+        numbers = _as_floats(series)
         return Column(name, "boolean" if dtype == nw.Boolean else "number", numbers, (), cells)
     if missing.all():
         return Column(name, "empty", np.full(len(series), np.nan), (), cells)
     if dtype == nw.Date or dtype == nw.Datetime:
-        numbers = np.asarray(series.dt.timestamp("us").cast(nw.Float64).to_numpy(), dtype=np.float64)
-        return Column(name, "date", numbers / _MICROSECONDS_PER_DAY, (), cells)
+        numbers = _as_floats(series.dt.timestamp("us")) / _MICROSECONDS_PER_DAY
+        _check_calendar(name, numbers)
+        return Column(name, "date", numbers, (), cells)
     if dtype == nw.Duration:
-        numbers = np.asarray(series.dt.total_microseconds().cast(nw.Float64).to_numpy(), dtype=np.float64)
+        numbers = _as_floats(series.dt.total_microseconds())
         return Column(name, "duration", np.where(missing, np.nan, numbers) / _MICROSECONDS_PER_DAY, (), cells)
     if isinstance(dtype, nw.Enum):
         return Column(name, "ordered", np.empty(0), tuple(plain(level) for level in dtype.categories), cells)
     if dtype == nw.String or dtype == nw.Categorical:
         return Column(name, "category", np.empty(0), (), cells)
     return _from_objects(name, cells())
+
+
+def _as_floats(series: Any) -> NDArray[np.float64]:
+    try:
+        return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    except ValueError:  # pyarrow refuses whole numbers that have to be rounded
+        return np.array([np.nan if value is None else float(value) for value in series.to_list()])
+
+
+def _check_calendar(name: str, numbers: NDArray[np.float64]) -> None:
+    """Raise an InputError if a date is none that Python has, since no value could then be shown."""
+    strange = int(((numbers < days(date.min)) | (numbers >= days(date.max) + 1)).sum())
+    if strange:
+        raise InputError(
+            f"X has dates outside the years 1 to 9999 in {name!r} ({strange} rows); correct them or set them to missing"
+        )
 
 
 def _from_array(name: str, values: NDArray[Any]) -> Column:
@@ -158,6 +182,7 @@ def only_numbers(X: Any) -> bool:
 
     What is no table at all counts as one: the checks of numbers say what is wrong with it.
     """
+    check_arrow(X)
     try:
         frame = nw.from_native(X, eager_only=True, pass_through=True)
     except NarwhalsError:
