@@ -23,6 +23,11 @@ LONG = 30
 SCALES = {"auroc": 100.0, "accuracy": 100.0, "r2": 100.0}
 """What turns a score into percent, where it is a share."""
 
+EARLIER_RECIPES = """The rows "fast", "balanced" and "best" were made by the recipes that had these names before members
+answered for ranges of penalties; each experiment names its commits. LOG.md, "One network for every price", has figures
+of the present default.
+"""
+
 Lines = Sequence[Mapping[str, str]]
 
 
@@ -34,7 +39,7 @@ def write_report(experiments: Mapping[str, Experiment], *, quick: bool = False) 
     head = (
         f"# Results\n\nWritten on {now()[:10]} by `python -m experiments report`, at commit {commit()}, "
         f"with {made_with}. Each experiment says below which version and commit its runs were made with.\n\n"
-        f"*Reproduced* means: within {POINTS:g} percentage points of the paper's number.\n"
+        f"*Reproduced* means: within {POINTS:g} percentage points of the paper's number.\n\n{EARLIER_RECIPES}"
     )
     folder.mkdir(parents=True, exist_ok=True)
     sections = [section(name, whole, folder, quick=quick) for name, whole in experiments.items()]

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Part", "Prepared", "fit_stack", "history_of"]
 
+_LEAST_PRICE = 1e-12
+"""What stands for a price of 0, which has no logarithm."""
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -195,9 +198,11 @@ def _finish(
             loss=model._loss,
             threshold=model.threshold,
             n_given=n_given,
-            price=None if given is None else given / n_given,
+            price=None if given is None else max(given / n_given, _LEAST_PRICE),
         )
-    model.penalty_ = _fixed_penalty(model, n_given) if ensemble.price is None else ensemble.price * n_given
+        model.penalty_ = float(model.path_.penalty[model.path_.chosen]) if given is None else given
+    else:
+        model.penalty_ = _fixed_penalty(model, n_given)
     model._ensemble = replace(ensemble, kept=problem.kept)
     model.recipe_ = recipe
     model.history_ = history_of(histories[best], model.penalty_, n_given)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hideseek.engine.draws import columns_given
 from hideseek.engine.recipe import Recipe
 from hideseek.errors import InputError
 from hideseek.estimators._fitting import Prepared, fit_stack
@@ -104,7 +105,7 @@ def at_price(model: BaseHideSeek, position: int, penalty: float | None) -> Any:
     """Return the model at a penalty, or at a position of its path; it shares the path with the first."""
     other = copy(model)
     other.path_ = replace(model.path_, chosen=position)
-    per_price = model.penalty_ / (model._ensemble.price or 1.0)
+    n_given = columns_given(len(model._names()), model.recipe_.column_fraction)
     other.penalty_ = float(model.path_.penalty[position]) if penalty is None else float(penalty)
-    other._ensemble = replace(model._ensemble, price=other.penalty_ / per_price)
+    other._ensemble = replace(model._ensemble, price=other.penalty_ / n_given)
     return other
