@@ -9,7 +9,7 @@ from hideseek.engine.groups import Groups
 from hideseek.engine.hideseek import HideSeek, Rows
 from hideseek.engine.networks import Layer, Mlp
 from hideseek.engine.objective import PREDICTION_LOSSES
-from hideseek.engine.path import crossing, mask_at, position_of, price_at
+from hideseek.engine.path import entry_log_prices, mask_at, position_of, positions_of, price_at
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.stack import Data, Members, Stack
 from hideseek.engine.training import train
@@ -30,14 +30,15 @@ def test_positions_of_the_ends_and_the_middle_of_a_range():
     torch.testing.assert_close(price_at(share, price_range), torch.tensor([[0.01, 0.1], [1.0, 10.0]]))
 
 
-def test_mask_falls_with_the_price_and_is_one_half_at_the_crossing():
-    output = normal(MEMBERS, 10, ROWS)
+def test_mask_falls_with_the_price_and_passes_the_threshold_at_the_entry_price():
+    output, price_range = normal(MEMBERS, 10, ROWS), torch.log(torch.tensor([[0.01, 1.0], [0.1, 10.0]])).double()
     masks = [mask_at(output, torch.full((MEMBERS, 1), u, dtype=torch.float64)) for u in (-2, 0, 2)]
     assert (masks[0] > masks[1]).all()
     assert (masks[1] > masks[2]).all()
-    where = crossing(output)
+    entered = entry_log_prices(output, price_range, lambda values: values.mean(dim=0), 0.3)
     for j in range(5):
-        torch.testing.assert_close(mask_at(output, where[:, j])[:, j], torch.full((MEMBERS, ROWS), 0.5).double())
+        at_entry = mask_at(output, positions_of(entered[j], price_range))[:, j].mean(dim=0)
+        torch.testing.assert_close(at_entry, torch.full((ROWS,), 0.3).double(), atol=1e-4, rtol=0)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
