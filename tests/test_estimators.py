@@ -97,10 +97,10 @@ def test_epochs_are_steps_over_the_rows(switch):
 @pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
 def test_the_default_penalty_keeps_the_price_of_a_feature():
     X = np.random.default_rng(0).normal(size=(50, 22))
-    model = HideSeekClassifier("fast", steps=1).fit(X, X[:, 0] > 0)
+    model = HideSeekClassifier("paper", steps=1).fit(X, X[:, 0] > 0)
     assert model.penalty_ == pytest.approx(0.6)
     assert model.history_["penalty"][-1] == pytest.approx(0.6)
-    assert HideSeekClassifier("fast", steps=1, penalty=1.5).fit(X, X[:, 0] > 0).penalty_ == pytest.approx(1.5)
+    assert HideSeekClassifier("paper", steps=1, penalty=1.5).fit(X, X[:, 0] > 0).penalty_ == pytest.approx(1.5)
 
 
 @pytest.mark.filterwarnings("ignore::hideseek.errors.HideSeekWarning")
@@ -114,8 +114,9 @@ def test_the_mean_of_the_mask_runs_over_all_columns_a_member_is_given(switch, mo
         lambda recipe, data, members, **how: prices.append(members.price) or train(recipe, data, members, **how),
     )
     with_constants = np.column_stack((X, np.ones((len(X), 4))))
-    HideSeekClassifier(**QUICK, penalty=0.8).fit(with_constants, y)
-    HideSeekClassifier(**QUICK, penalty=0.8, n_members=2, column_fraction=0.5).fit(X, y)
+    published = QUICK | {"preset": "paper"}
+    HideSeekClassifier(**published, penalty=0.8).fit(with_constants, y)
+    HideSeekClassifier(**published, penalty=0.8, n_members=2, column_fraction=0.5).fit(X, y)
     np.testing.assert_allclose(prices[0], [0.1])
     np.testing.assert_allclose(prices[1], [0.4, 0.4])
 
@@ -129,7 +130,7 @@ def test_all_bad_parameters_are_reported_at_once(switch):
     message = str(caught.value)
     assert "7 parameters of HideSeekClassifier" in message
     for part in (
-        "preset='blanced': expected 'paper', 'fast', 'balanced' or 'best'; did you mean 'balanced'?",
+        "preset='blanced': expected 'balanced', 'fast', 'best' or 'paper'; did you mean 'balanced'?",
         "threshold=1.0: expected a number in [0, 1)",
         "n_members=0: expected a whole number of at least 1",
         "device='cud'",
@@ -152,11 +153,10 @@ def test_cross_fitting_shows_less_of_what_seek_merely_remembers():
     generator = np.random.default_rng(0)
     X, y = generator.normal(size=(400, 6)), generator.integers(2, size=400)
     options = {"steps": 400, "batch_size": 100, "learning_rate": 5e-3, "penalty": 0.2, "random_state": 0}
-    plain = HideSeekClassifier("fast", n_members=3, cross_fit=False, **options)
+    plain = HideSeekClassifier("paper", n_members=3, **options)
     with pytest.warns(MaskWarning, match=r"saturated.*or cross_fit=True"):
         plain.fit(X, y)
-    cross_fitted = HideSeekClassifier("fast", n_members=3, **options).fit(X, y)
-    assert cross_fitted.recipe_.cross_fit, "so short a table is"
+    cross_fitted = HideSeekClassifier("paper", n_members=3, cross_fit=True, **options).fit(X, y)
     assert plain.explain(X).importance.mean() > 0.9
     assert cross_fitted.explain(X).importance.mean() < 0.5
     with pytest.raises(InputError, match="cross_fit=1: expected True or False or None"):
@@ -424,9 +424,9 @@ def test_an_explanation_keeps_to_its_own_fit(switch):
 def test_collapsed_and_saturated_masks_are_said(switch):
     X, y = switch
     with pytest.warns(MaskWarning, match=r"collapsed.*penalty is 40: try penalty=4 "):
-        HideSeekClassifier("fast", penalty=40, random_state=0).fit(X, y)
+        HideSeekClassifier("paper", penalty=40, steps=300, learning_rate=1e-2, random_state=0).fit(X, y)
     with pytest.warns(MaskWarning, match=r"saturated.*penalty is 0: try penalty=0.11"):
-        HideSeekClassifier("fast", penalty=0, learning_rate=1e-2, random_state=0).fit(X, X.sum(axis=1) > 0)
+        HideSeekClassifier("paper", penalty=0, steps=300, learning_rate=1e-2, random_state=0).fit(X, X.sum(axis=1) > 0)
 
 
 def test_an_interrupt_leaves_it_unfitted_and_says_so(switch, monkeypatch):
@@ -452,8 +452,9 @@ def test_a_quiet_fit_warns_of_nothing(switch):
 
 def test_members_that_learned_worst_do_not_answer(switch):
     X, y = switch
-    model = HideSeekClassifier(**QUICK, n_members=4, kept_fraction=0.5).fit(X, y)
-    everyone = HideSeekClassifier(**QUICK, n_members=4, kept_fraction=1.0).fit(X, y)
+    published = QUICK | {"preset": "paper", "n_members": 4}
+    model = HideSeekClassifier(**published, kept_fraction=0.5).fit(X, y)
+    everyone = HideSeekClassifier(**published, kept_fraction=1.0).fit(X, y)
     assert model.history_["loss"].shape[1] == 4, "the record is of all"
     best = np.sort(np.argsort(everyone.history_["loss"][-5:].mean(axis=0))[:2])
     expected = everyone._ensemble.stack.by_member()[best]

@@ -49,7 +49,9 @@ class FakeEnsemble:
 @pytest.fixture
 def chosen(monkeypatch):
     monkeypatch.setattr(choice, "price_bounds", lambda ensemble: (1e-3, ensemble.high))
-    monkeypatch.setattr(choice, "replace", lambda ensemble, price: (ensemble, price))
+    monkeypatch.setattr(
+        choice, "replace", lambda given, **changes: (given, changes["price"]) if "price" in changes else given
+    )
     monkeypatch.setattr(
         choice, "votes_along", lambda ensemble, X, prices, threshold: np.full((len(prices), len(X), 2), ensemble.votes)
     )

@@ -107,7 +107,8 @@ def train_teams(
     weights, trained = stack.by_member(), []
     for i in range(len(teams)):
         own = slice(i * recipe.n_members, (i + 1) * recipe.n_members)
-        kept = _kept(history, members, own, recipe.kept_fraction)
+        # Members that leave out folds all answer: each is needed to judge its own fold.
+        kept = _kept(history, members, own, 1.0 if members.fold is not None else recipe.kept_fraction)
         visible = torch.from_numpy(members.visible[kept]).to(device)
         price_range = None if stack.price_range is None else stack.price_range[torch.from_numpy(kept).to(device)]
         course = _part(history, own)

@@ -33,7 +33,8 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
             answer at any other penalty without another fit. With preset "paper" None is the paper's 0.3 / 11 for each
             feature.
         n_members: Models whose masks and predictions are averaged; as many are trained for each range of penalties.
-        kept_fraction: Share of the members that answer: those with the smallest loss at the end of training.
+        kept_fraction: Share of the members that answer: those with the smallest loss at the end of training. Members
+            that answer for a range of penalties all do.
         column_fraction: Share of the features that each member sees.
         groups: Columns to select as one: from the feature's name to its columns, by title, or by position in an array.
         replacement: How a hidden value is drawn: "marginal", from its own column; "gaussian_knockoff" or

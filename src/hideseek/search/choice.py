@@ -71,6 +71,7 @@ def choose_price(
     Returns:
         The position of the ensemble, the ensemble at that price, and the path.
     """
+    part = replace(part, weight=part.relative_weight())
     rows = _held_out_rows(fold, len(part.target))
     judged = [_judge(candidate, part, rows, loss, threshold, price) for candidate in candidates]
     used = part.rows(np.concatenate(rows))
