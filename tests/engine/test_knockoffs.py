@@ -159,12 +159,13 @@ def test_a_prediction_hides_by_the_knockoffs_of_its_row(switch):
     """With nothing shown, Seek sees the knockoff alone: its mean output over the draws, worked out by hand."""
     X, y = switch
     model = HideSeekClassifier(
-        "fast",
+        "paper",
         steps=50,
+        batch_size=500,
+        learning_rate=3e-3,
         penalty=50,
         random_state=0,
         replacement="gaussian_knockoff",
-        cross_fit=False,
         prediction_draws=3,
     )
     with pytest.warns(hideseek.HideSeekWarning, match="collapsed"):
