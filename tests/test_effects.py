@@ -8,12 +8,13 @@ from hideseek.datasets import make_syn
 from hideseek.datasets._syn import syn_truth
 from hideseek.effects import Effects
 from hideseek.errors import FileFormatError, InputError
+from hideseek.estimators._effects import turns_of
 
 
 @pytest.fixture(scope="module")
 def explained():
-    train, new = make_syn("Syn4", 8000, random_state=0), make_syn("Syn4", 400, random_state=1)
-    return new, HideSeekClassifier(random_state=0, steps=600).fit(train.X, train.y).explain(new.X)
+    train, new = make_syn("Syn6", 8000, random_state=0), make_syn("Syn6", 400, random_state=1)
+    return new, HideSeekClassifier("fast", random_state=0).fit(train.X, train.y).explain(new.X)
 
 
 def true_effects(data):
@@ -36,16 +37,16 @@ def test_effects_are_near_the_truth_where_probabilities_are_known(explained):
     assert np.median(np.abs(found - true)[large & explanation.selected]) < 0.05
 
 
-def test_an_effect_is_what_hiding_the_feature_changes(switch):
+def test_an_effect_is_what_hiding_the_feature_changes(switch, model):
     X = switch[0][:200]
-    model = HideSeekClassifier("fast", steps=150, cross_fit=False, random_state=0).fit(*switch)
     explanation = model.explain(X)
     effect = explanation.effect_of(1)
     assert (effect[~explanation.selected] == 0).all()
     rows, features = np.nonzero(explanation.selected)
-    without = model._ensemble.outputs(X[rows], 16, softmax=True, threshold=0.5, hidden=features)[:, 1]
-    expected = model.predict_proba(X)[rows, 1] - without
-    np.testing.assert_allclose(effect[rows, features], expected, atol=1e-6)
+    same = {"softmax": True, "threshold": 0.5, "n_turns": turns_of(model)}
+    whole = model._ensemble.outputs(X, 16, **same)[rows, 1]
+    without = model._ensemble.outputs(X[rows], 16, hidden=features, **same)[:, 1]
+    np.testing.assert_allclose(effect[rows, features], whole - without, atol=1e-6)
     np.testing.assert_allclose(effect, -explanation.effect_of(0), atol=1e-6)
     sign = np.where(explanation.prediction == 1, 1, -1)[:, None]
     np.testing.assert_allclose(explanation.effect, sign * effect, atol=1e-6)

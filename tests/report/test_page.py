@@ -246,6 +246,19 @@ def standardised(value, column, center, scale, constant, ramp=None):
     return (height - ramp["center"]) / ramp["scale"]
 
 
+def place_of(price, ends):
+    """The position of a price between the ends of a member's range, from -2 to 2; None where there is no range."""
+    return None if ends is None else 4 * (np.log(price) - ends[0]) / (ends[1] - ends[0]) - 2
+
+
+def mask_of(output, u):
+    """The masks of a member, at the position of a price where it answers for a range."""
+    if u is not None:
+        a, b = np.split(output, 2)
+        output = a - np.log1p(np.exp(b + 1)) * u
+    return 1 / (1 + np.exp(-output))
+
+
 def run(described, row):
     """What model.js does, with numpy."""
     weights = arrays(described["weights"])
@@ -261,16 +274,17 @@ def run(described, row):
     (raw,) = TableEncoder.from_json(described["encoder"]).encode(Table(row))
     x = np.array([standardised(raw[i["column"]], **i) for i in described["inputs"]])
     pool = weights[described["pool"]["start"] :][: described["pool"]["rows"] * len(x)].reshape(-1, len(x))
-    own = [1 / (1 + np.exp(-forward(member["hide"], x))) for member in described["members"]]
+    places = [place_of(described["price"], member["range"]) for member in described["members"]]
+    own = [mask_of(forward(member["hide"], x), u) for member, u in zip(described["members"], places, strict=True)]
     visible = np.array([member["visible"] for member in described["members"]], dtype=bool)
     masks = np.nanmean(np.where(visible, own, np.nan), axis=0)
     if described["shown"] == "selected":
         own = [masks > described["threshold"]] * len(own)
     outputs = []
-    for member, mask in zip(described["members"], own, strict=True):
-        shown = mask[described["groups"]]
+    for member, mask, u in zip(described["members"], own, places, strict=True):
+        shown, price = mask[described["groups"]], [] if u is None else [np.clip(u, -2, 2)]
         for seek in member["seeks"]:
-            outputs += [forward(seek, shown * x + (1 - shown) * hidden) for hidden in pool]
+            outputs += [forward(seek, np.append(shown * x + (1 - shown) * hidden, price)) for hidden in pool]
     if described["output"]["kind"] == "softmax":
         powers = np.exp(outputs)
         return masks, (powers / powers.sum(axis=1, keepdims=True)).mean(axis=0)
@@ -331,7 +345,7 @@ def test_an_imitation_says_that_it_is_one(models, table, tmp_path):
         "The imitation of the model (HideSeekClassifier), not that model itself, is in this page"
         in page.text["what-if"]
     )
-    assert "3 networks, " in page.text["what-if"], "one Hide, and two Seeks of so short a table"
+    assert "15 networks, " in page.text["what-if"], "five Hides, and two Seeks of each"
     agreement = explainer.fidelity_["seek"].agreement
     assert f"Agreement KL R² the imitation's answers {agreement:.1f} %" in page.text[""]
     assert "Accuracy of the imitation on the 50 rows explained" in page.text[""]
@@ -363,7 +377,7 @@ def test_pages_without_a_model_say_why(model, switch, tmp_path):
 def test_a_model_can_be_given_to_an_explanation_that_lost_it(model, switch, tmp_path):
     model.explain(switch[0][:50]).save(tmp_path / "saved.npz")
     write_report(Explanation.load(tmp_path / "saved.npz"), tmp_path / "page.html", model=model)
-    assert len(Page(tmp_path / "page.html").data["model"]["members"]) == 1
+    assert len(Page(tmp_path / "page.html").data["model"]["members"]) == len(model._ensemble.visible)
 
 
 # -- parts --------------------------------------------------------------------------------------------------------
