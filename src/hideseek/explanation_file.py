@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from hideseek.archives import read_archive
 from hideseek.cells import cells_from_json, cells_to_json
 from hideseek.digests import digest_of
 from hideseek.errors import FileFormatError, InputError
-from hideseek.files import write_atomically
+from hideseek.files import accessing, write_atomically
 from hideseek.schema import ArrayRule, Fields, check_shape, check_value, check_values, is_text
 from hideseek.validation import Rule, choice
 
@@ -45,6 +44,9 @@ _MEMBERS = {
     "effect_classes": ArrayRule(_ANY, ("outputs",), optional=True),
     "digest": ArrayRule(("U",), (), optional=True),
 }
+_MOST_SECONDS = 1e13
+"""More than a duration of Python can have."""
+
 _DEEPEST = 8
 """Groups of columns are tuples of cells, and hardly ever tuples of tuples."""
 
@@ -77,10 +79,10 @@ def read_explanation(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     Raises:
         FileFormatError: The file is truncated, foreign, or written by a newer format.
     """
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"no file at {os.fspath(path)!r}")
+    with accessing(path, "read") as file:
+        content = file.read_bytes()
     try:
-        arrays = read_archive(Path(path).read_bytes(), _MEMBERS)
+        arrays = read_archive(content, _MEMBERS)
         _check_format(arrays)
         if "cells" in arrays:
             arrays["data"] = _cells(arrays.pop("cells").tobytes(), arrays["importance"].shape)
@@ -100,11 +102,16 @@ def _check_format(arrays: dict[str, NDArray[Any]]) -> None:
     check_value(str(arrays["frame_library"]), choice("pandas", "polars"), "frame_library")
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _MOST_SECONDS
+
+
 def _is_cell(value: Any, depth: int = 0) -> bool:
     if isinstance(value, list):
         return depth < _DEEPEST and all(_is_cell(part, depth + 1) for part in value)
     if isinstance(value, dict):
-        return len(value) == 1 and all(name in ("date", "datetime") and is_text(value[name]) for name in value)
+        ((name, content),) = value.items() if len(value) == 1 else (("", None),)
+        return (name in ("date", "datetime") and is_text(content)) or (name == "seconds" and _is_number(content))
     return value is None or isinstance(value, bool | int | float) or is_text(value)
 
 

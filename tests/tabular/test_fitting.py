@@ -63,7 +63,7 @@ def test_a_category_is_one_feature_and_the_right_ones_are_found(people, model):
     relevant[:, 1], relevant[:, 2], relevant[:, 0] = True, masters, ~masters
     assert selection_scores(explanation.selected, relevant).f1 > 95
     assert model.score(frame, labels) > 0.9
-    assert model.penalty_ == pytest.approx(6 * 0.3 / 11), "the price counts features"
+    assert model.penalty_ == pytest.approx(6 * model._ensemble.price), "the price counts features"
 
 
 def test_an_explanation_speaks_of_the_users_own_values(people, model):

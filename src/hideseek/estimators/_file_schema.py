@@ -126,7 +126,7 @@ TABLE = {
     "scale": ArrayRule(("f8",), ("columns",), low=np.finfo(np.float64).smallest_subnormal),
     "constant": ArrayRule(("b1",), ("columns",)),
     "fill": ArrayRule(("f8",), ("features",), optional=True),
-    "feature_importances": ArrayRule(("f8",), ("features",), low=0, high=1, optional=True),
+    "feature_importances": ArrayRule(("f8",), ("given",), low=0, high=1, optional=True),
     "kept": ArrayRule(("i8",), ("kept",), low=0, optional=True),
     "copies": ArrayRule(("i8",), ("copies", 2), low=0, optional=True),
     "screening.score": ArrayRule(("f4",), ("features",), finite=False, optional=True),

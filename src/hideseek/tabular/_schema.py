@@ -16,7 +16,7 @@ _LEVELS = {"levels": ListOf(SCALAR)}
 _COLUMNS = {
     **{
         kind: Fields({**_SHARED, "kind": choice(kind), "fill": FINITE}, {} if kind != "ordered" else _LEVELS)
-        for kind in ("number", "boolean", "date", "ordered")
+        for kind in ("number", "boolean", "date", "duration", "ordered")
     },
     "category": Fields({**_SHARED, **_LEVELS, "kind": choice("category"), "other": BOOLEAN, "fill": integer(0)}),
 }
