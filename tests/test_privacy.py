@@ -119,7 +119,7 @@ def test_info_says_what_is_inside(switch, tmp_path, capsys):
     assert "2 levels of categories" in said
     assert "maximum of 1 columns" in said
     assert main(["info", path, "--json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)["training_data"]) == 5
+    assert len(json.loads(capsys.readouterr().out)["training_data"]) == 4
     HideSeekRegressor(**QUICK, replacement="gaussian_knockoff").fit(X, y).save(path)
     assert main(["info", path]) == 0
     said = capsys.readouterr().out

@@ -91,11 +91,12 @@ def test_rows_without_a_target_are_left_out_and_counted(fit, table, tmp_path):
 
 
 def test_warnings_are_one_line_each(fit, run_json, data, tmp_path):
-    code, _, err = fit(data, "--target", "label", "--penalty", "50")
+    published = ("--preset", "paper", "--set", "learning_rate=0.02", "--penalty", "50")
+    code, _, err = fit(data, "--target", "label", *published)
     assert code == 0
     assert err.startswith("warning: the masks collapsed")
     assert err.count("\n") == 1
-    words = ("--target", "label", "--out", tmp_path / "m.safetensors", *FAST, "--penalty", "50")
+    words = ("--target", "label", "--out", tmp_path / "m.safetensors", *FAST, *published)
     _, result, _ = run_json("fit", data, *words)
     assert [text[:19] for text in result["warnings"]] == ["the masks collapsed"]
 

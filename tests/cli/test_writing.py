@@ -76,7 +76,7 @@ def test_the_first_line_of_many_is_enough(saved, data):
         f"{sys.executable} -m hideseek explain {saved} {data} --format long --out - | head -1; echo ${{PIPESTATUS[0]}}"
     )
     shell = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
-    assert shell.stdout == "row,prediction,probability,feature,value,importance,selected\n141\n"
+    assert shell.stdout == "row,prediction,probability,feature,value,importance,selected,effect\n141\n"
     assert shell.stderr == ""
 
 

@@ -23,9 +23,7 @@ def held_of_training(model: Any) -> list[str]:
     if ensemble.scaler.ramps is not None:
         n_columns = len(set(ensemble.scaler.ramps.column.tolist()))
         held.append(f"minimum, quartiles and maximum of {n_columns} columns")
-    if model.encoder_ is not None:
+    if hasattr(model, "encoder_"):
         n_levels = sum(len(code.levels) for code in model.encoder_.codes)
         held.append(f"a middle value of each column, and {n_levels} levels of categories")
-    if hasattr(model, "path_"):
-        held.append(f"values drawn anew for each of {len(model.path_)} penalties")
     return held
