@@ -90,15 +90,16 @@ def test_rows_without_a_target_are_left_out_and_counted(fit, table, tmp_path):
     assert hideseek.load(tmp_path / "model.safetensors").classes_.dtype.kind == "i"
 
 
-def test_warnings_are_one_line_each(fit, run_json, data, tmp_path):
-    published = ("--preset", "paper", "--set", "learning_rate=0.02", "--penalty", "50")
-    code, _, err = fit(data, "--target", "label", *published)
+def test_warnings_are_one_line_each(fit, run_json, table, tmp_path):
+    data = tmp_path / "constant.csv"
+    table.assign(same=1.0).to_csv(data, index=False)
+    code, _, err = fit(data, "--target", "label")
     assert code == 0
-    assert err.startswith("warning: the masks collapsed")
+    assert err.startswith("warning: constant columns are never selected: same")
     assert err.count("\n") == 1
-    words = ("--target", "label", "--out", tmp_path / "m.safetensors", *FAST, *published)
+    words = ("--target", "label", "--out", tmp_path / "m.safetensors", *FAST)
     _, result, _ = run_json("fit", data, *words)
-    assert [text[:19] for text in result["warnings"]] == ["the masks collapsed"]
+    assert [text[:16] for text in result["warnings"]] == ["constant columns"]
 
 
 @pytest.mark.parametrize(
