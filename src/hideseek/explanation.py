@@ -184,8 +184,9 @@ class Explanation:
         """The highest price at which each feature of each row is still selected.
 
         What showing the feature has to be worth: in nats of log-likelihood for classes, in shares of the target's
-        variance for values. A ranking of all features of a row, whatever penalty the model answers at; 0 for features
-        that were screened away. None where the model answers for one penalty. Shape: ``(rows, features)``.
+        variance for values; at most the highest price that was trained. A ranking of the features of a row, whatever
+        penalty the model answers at; 0 for features that were screened away. None where the model answers for one
+        penalty. Shape: ``(rows, features)``.
         """
         if self._entered is None and self._entry is not None and self._inputs is not None:
             self._entered = self._entry(self._inputs)[:, self._picked]

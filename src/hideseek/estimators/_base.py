@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from hideseek import persistence
+from hideseek.engine.along import price_bounds
 from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.recipe import PRICE_PER_FEATURE, Recipe
 from hideseek.engine.scaling import Scaler
@@ -394,8 +395,9 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         return other
 
     def _entry_prices(self, table: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Return the highest price at which each feature is selected. Shape: ``(rows, columns)`` -> features."""
-        return self._ensemble.entry_prices(table, self.threshold)
+        """Return the highest trained price at which each feature is selected. Shape: ``(rows, features)``."""
+        _, highest = price_bounds(self._ensemble)
+        return np.minimum(self._ensemble.entry_prices(table, self.threshold), np.float32(highest))
 
     def predict(self, X: Any, *, shown: str | None = None) -> NDArray[Any]:
         """Return the most probable class, or the value, of each row.
