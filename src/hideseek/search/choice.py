@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hideseek.engine.along import answers_along, price_bounds, votes_along
+from hideseek.engine.device import one_thread
 from hideseek.engine.ensemble import Ensemble
 from hideseek.errors import InputError
 from hideseek.metrics import auroc
@@ -73,7 +74,8 @@ def choose_price(
     """
     part = replace(part, weight=part.relative_weight())
     rows = _held_out_rows(fold, len(part.target))
-    judged = [_judge(candidate, part, rows, loss, threshold, price) for candidate in candidates]
+    with one_thread():  # the operations are too small to be shared
+        judged = [_judge(candidate, part, rows, loss, threshold) for candidate in candidates]
     used = part.rows(np.concatenate(rows))
     null_loss = _null_loss(loss, judged[0].outputs.shape[2], used)
     mean_losses = [_mean_and_error(each.losses, used.weight)[0] for each in judged]
@@ -104,9 +106,7 @@ def _held_out_rows(fold: NDArray[np.int64] | None, n_rows: int) -> list[NDArray[
     return [rows[:: -(-len(rows) // _MOST_ROWS)] for rows in found]
 
 
-def _judge(
-    candidate: Ensemble, part: Part, rows: Sequence[NDArray[np.intp]], loss: str, threshold: float, price: float | None
-) -> _Judged:
+def _judge(candidate: Ensemble, part: Part, rows: Sequence[NDArray[np.intp]], loss: str, threshold: float) -> _Judged:
     """Ask the members about the rows that they did not learn from, at every price."""
     low, high = np.log(price_bounds(candidate))
     prices = np.exp(low + (high - low) * _POSITIONS)
