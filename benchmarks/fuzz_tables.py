@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
 import hideseek
 from hideseek.cli import _main
@@ -291,6 +292,7 @@ def _reason(status: int) -> str:
 
 def _child(models: dict[str, Path], batch: list[Case], folder: Path, writing: int) -> None:
     """Judge the files one after the other; never returns."""
+    torch.set_num_threads(1)  # the parent's other threads were not copied, and work shared with them would never end
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + _MEMORY, used + _MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
