@@ -198,8 +198,8 @@ def test_torch_modules_are_asked_in_evaluation_and_left_as_they_were(rows):
 def test_an_unsure_model_is_explained_as_well_as_a_sure_one(rows, explainer):
     sure = Box()
     unsure = BlackBoxExplainer(lambda X: 0.4 + 0.2 * sure(X), **FAST).fit(rows)
-    assert unsure.penalty_ < explainer.penalty_ / 10
-    assert (unsure.select(rows) == explainer.select(rows)).mean() > 0.9
+    assert unsure.penalty_ < explainer.penalty_ / 20
+    assert (unsure.select(rows) == explainer.select(rows)).mean() > 0.95
     answers = sure(rows)
     known = answers * np.log(answers / answers.mean()) + (1 - answers) * np.log((1 - answers) / (1 - answers.mean()))
     published = BlackBoxExplainer(sure, "paper", steps=2, validation_fraction=0.0, random_state=0).fit(rows)

@@ -98,6 +98,9 @@ def test_exactly_so_many_features_are_selected_in_every_row(searched, wide, k):
 def test_a_wish_for_rows_is_checked(searched, wide):
     with pytest.raises(InputError, match=r"n_features=0: expected a whole number"):
         searched.explain(wide[0], n_features=0)
+    n_known = int(searched.screening_.kept.sum())
+    with pytest.raises(InputError, match=rf"n_features={n_known + 1}: expected a whole number .* {n_known}"):
+        searched.explain(wide[0], n_features=n_known + 1)
     with pytest.raises(InputError, match="not both"):
         searched.explain(wide[0], n_features=2, penalty=0.1)
 

@@ -388,7 +388,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             if n_features is not None:
                 raise InputError("explain takes n_features or penalty, not both; leave one out")
             return self.at(penalty=penalty)
-        n_known = len(self._names())
+        n_known = self._ensemble.visible.shape[1]  # screened features and copies can never be selected
         check_parameters(type(self).__name__, {"n_features": n_features}, {"n_features": integer(1, n_known)})
         other = copy(self)
         other._ensemble = replace(self._ensemble, n_features=n_features, threshold=self.threshold)

@@ -225,8 +225,8 @@ def history_of(history: History, penalty: float, n_given: int) -> dict[str, NDAr
         "step": history.step,
         "penalty": penalties,
         "prediction_loss": history.prediction_loss,
-        "loss": history.prediction_loss + penalties[:, None] * mean_mask,
-        "mean_mask": mean_mask,
+        "loss": (history.prediction_loss + penalties[:, None] * mean_mask).astype(np.float32),
+        "mean_mask": mean_mask.astype(np.float32),
     }
     if history.validation_loss is not None:
         columns["validation_loss"] = history.validation_loss

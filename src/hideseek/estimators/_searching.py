@@ -1,4 +1,4 @@
-"""What comes before the final fit: columns are screened, and a penalty is chosen on a path of them."""
+"""What surrounds training: features are screened before it, and a fitted model is asked about other penalties."""
 
 from __future__ import annotations
 
@@ -28,15 +28,9 @@ __all__ = ["at_price", "fit_models", "position_on"]
 _FEWEST_COLUMNS = 16
 """Columns that screening leaves at least: the networks tell noise from a weak effect better than it does."""
 
-_LEARNED = ("path_", "screening_", "copies_")
-"""What a search leaves with a model."""
-
 
 def fit_models(models: Sequence[BaseHideSeek], problems: Sequence[Prepared]) -> None:
     """Screen the columns of every problem, then train all models; problems of equal shape share a stack."""
-    for model in models:
-        for name in _LEARNED:
-            model.__dict__.pop(name, None)
     recipe = resolve_recipe(models[0].get_params(deep=False), problems[0].shape[0])
     problems = [_worth_training(model, problem, recipe) for model, problem in zip(models, problems, strict=True)]
     if recipe.ramps:
