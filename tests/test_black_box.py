@@ -20,6 +20,9 @@ import hideseek
 from hideseek import BlackBoxExplainer, HideSeekRegressor, InputError
 from hideseek.engine.recipe import PRICE_PER_FEATURE
 
+# the fits here are too short for masks to settle
+pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
+
 QUICK = {"preset": "fast", "steps": 30, "random_state": 0}
 FAST = {"preset": "fast", "random_state": 0}
 

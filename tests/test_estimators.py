@@ -16,6 +16,9 @@ from hideseek import HideSeekClassifier, HideSeekRegressor, HideSeekWarning, Inp
 from hideseek.engine import teams
 from hideseek.engine.recipe import PRESETS
 
+# the fits here are too short for masks to settle
+pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
+
 QUICK = {"preset": "fast", "steps": 30, "random_state": 0}
 ESTIMATORS = (HideSeekClassifier, HideSeekRegressor)
 
@@ -77,7 +80,6 @@ def test_regression_in_the_unit_of_the_target():
 # -- parameters ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
 def test_presets_and_what_overrides_them(switch):
     model = HideSeekClassifier("paper", steps=2, n_members=3, batch_size=64, hidden_layers=[8]).fit(*switch)
     assert (model.recipe_.n_members, model.recipe_.batch_size, model.recipe_.hidden_layers) == (3, 64, (8,))
@@ -86,7 +88,6 @@ def test_presets_and_what_overrides_them(switch):
     assert (full.recipe_.batch_size, full.recipe_.weight_decay) == (None, 0.02)
 
 
-@pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
 def test_epochs_are_steps_over_the_rows(switch):
     assert HideSeekClassifier("fast", epochs=2, batch_size=500).fit(*switch).recipe_.steps == 8
     assert HideSeekClassifier("paper", epochs=3).fit(*switch).recipe_.steps == 3
@@ -94,7 +95,6 @@ def test_epochs_are_steps_over_the_rows(switch):
         HideSeekClassifier("fast", epochs=2, steps=3).fit(*switch)
 
 
-@pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
 def test_the_default_penalty_keeps_the_price_of_a_feature():
     X = np.random.default_rng(0).normal(size=(50, 22))
     model = HideSeekClassifier("paper", steps=1).fit(X, X[:, 0] > 0)

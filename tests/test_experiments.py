@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+# the fits here are too short for masks to settle
+pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
+
 ROOT = Path(__file__).parent.parent
 
 

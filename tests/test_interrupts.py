@@ -12,7 +12,12 @@ from hideseek.baselines import RealX
 from hideseek.engine import device, teams
 from hideseek.estimators import _base
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no timer there that raises a signal")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="no timer there that raises a signal"),
+    pytest.mark.filterwarnings(
+        "ignore::hideseek.errors.MaskWarning"
+    ),  # the fits here are too short for masks to settle
+]
 
 
 @pytest.mark.parametrize("name", ["classifier", "black box", "L2X", "forest"])

@@ -9,6 +9,9 @@ import pytest
 from hideseek import BlackBoxExplainer, HideSeekClassifier, HideSeekRegressor
 from hideseek.errors import InputError
 
+# the fits here are too short for masks to settle
+pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
+
 BITS = np.array(list(product([0.0, 1.0], repeat=10)))
 """All rows of ten bits, each as likely as the others: what a set of them tells about y can be enumerated."""
 Y = (BITS[:, 0::2] * BITS[:, 1::2]).sum(axis=1) ** 2

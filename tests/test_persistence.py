@@ -13,6 +13,9 @@ import hideseek
 from hideseek import Explanation, FileFormatError, HideSeekClassifier, HideSeekRegressor, persistence
 from hideseek.estimators._state import state_of
 
+# the fits here are too short for masks to settle
+pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
+
 QUICK = {"preset": "fast", "steps": 30, "random_state": 0}
 STORED = Path(__file__).parent / "data"
 """Files of every format there has been, written once; later versions must read them, so they are never written anew."""

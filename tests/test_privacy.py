@@ -12,6 +12,9 @@ from hideseek import HideSeekClassifier, HideSeekRegressor, InputError
 from hideseek.cli._main import main
 from hideseek.engine.ensemble import neighbours_averaged
 
+# the fits here are too short for masks to settle
+pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
+
 QUICK = {"preset": "fast", "steps": 100, "random_state": 0}
 
 

@@ -12,6 +12,9 @@ from sklearn.pipeline import make_pipeline
 from hideseek import BlackBoxExplainer, HideSeekClassifier, HideSeekRegressor, HideSeekWarning, baselines
 from hideseek.benchmark import Config, run
 
+# the fits here are too short for masks to settle
+pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
+
 QUICK = {"preset": "fast", "steps": 2, "random_state": 0}
 
 

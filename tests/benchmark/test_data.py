@@ -12,6 +12,9 @@ from hideseek.benchmark import Config
 from hideseek.benchmark._scores import scores_of
 from hideseek.datasets import Dataset, Split, make_ice_cream, make_multiclass, make_syn, make_syn_regression
 
+# the fits here are too short for masks to settle
+pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
+
 SYN4 = {"maker": "make_syn", "parameters": {"name": "Syn4", "n_samples": 50}}
 
 

@@ -10,6 +10,9 @@ from hideseek.engine.ramps import Ramps
 from hideseek.engine.scaling import Scaler
 from hideseek.metrics import selection_scores
 
+# the fits here are too short for masks to settle
+pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
+
 DRAW = np.random.default_rng(0)
 QUICK = {"preset": "fast", "steps": 20, "random_state": 0}
 

@@ -26,6 +26,9 @@ from hideseek.report.page.sampling import rows_shown
 from hideseek.report.page.subgroups import group_rows, subgroups_of
 from hideseek.tabular import Table, TableEncoder
 
+# the fits here are too short for masks to settle
+pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
+
 
 class Page(HTMLParser):
     """The page's text by section, its tags, and the data it carries."""

@@ -7,6 +7,9 @@ from hideseek import HideSeekClassifier, HideSeekRegressor, InputError
 from hideseek.datasets import make_syn
 from hideseek.metrics import selection_scores
 
+# the fits here are too short for masks to settle
+pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
+
 QUICK = {"preset": "fast", "steps": 60, "random_state": 0}
 
 

@@ -15,6 +15,9 @@ import hideseek
 from hideseek import Explanation, HideSeekClassifier, HideSeekRegressor, HideSeekWarning, InputError, baselines
 from hideseek.metrics import selection_scores
 
+# the fits here are too short for masks to settle
+pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
+
 QUICK = {"preset": "fast", "steps": 30, "random_state": 0}
 EDUCATION = ("Bachelors", "HS-grad", "Masters")
 
