@@ -2,35 +2,36 @@ import numpy as np
 import pytest
 
 from hideseek.search import choice
-from hideseek.search.choice import _mean_and_error, _null_loss, _row_losses, choose_price
+from hideseek.search.choice import choose_price
+from hideseek.search.losses import loss_of_nothing, mean_and_error, row_losses
 from hideseek.search.parts import N_FOLDS, Part, folds_of
 
 
 def test_losses_become_weighted_means_with_their_errors():
     losses = np.array([[1.0, 2.0, 3.0, 4.0], [1.5, 2.5, 3.5, 4.5]])
-    mean, error = _mean_and_error(losses, None)
+    mean, error = mean_and_error(losses, None)
     np.testing.assert_allclose(mean, [2.5, 3.0])
     np.testing.assert_allclose(error, np.std([1, 2, 3, 4]) / 2)
-    weighted, _ = _mean_and_error(losses[:, :3], np.array([1.0, 2.0, 1.0]))
-    np.testing.assert_allclose(weighted, _mean_and_error(losses[:, [0, 1, 1, 2]], None)[0])
+    weighted, _ = mean_and_error(losses[:, :3], np.array([1.0, 2.0, 1.0]))
+    np.testing.assert_allclose(weighted, mean_and_error(losses[:, [0, 1, 1, 2]], None)[0])
 
 
 def test_losses_of_rows_worked_by_hand():
     output = np.array([[0.25, 0.75], [0.5, 0.5]])
-    np.testing.assert_allclose(_row_losses("cross_entropy", output, np.array([1, 0])), -np.log([0.75, 0.5]))
+    np.testing.assert_allclose(row_losses("cross_entropy", output, np.array([1, 0])), -np.log([0.75, 0.5]))
     soft = np.array([[0.5, 0.5], [1.0, 0.0]])
     expected = [-0.5 * np.log(0.25) - 0.5 * np.log(0.75), -np.log(0.5)]
-    np.testing.assert_allclose(_row_losses("cross_entropy", output, soft), expected)
-    np.testing.assert_allclose(_row_losses("squared_error", output[:, :1], np.array([1.25, 0.0])), [1.0, 0.25])
+    np.testing.assert_allclose(row_losses("cross_entropy", output, soft), expected)
+    np.testing.assert_allclose(row_losses("squared_error", output[:, :1], np.array([1.25, 0.0])), [1.0, 0.25])
 
 
 def test_null_loss_is_that_of_the_class_shares_or_of_the_mean():
     table = np.zeros((4, 1))
     classes = Part(table, np.array([0, 0, 0, 1]), None)
-    assert _null_loss("cross_entropy", 2, classes) == pytest.approx(-0.75 * np.log(0.75) - 0.25 * np.log(0.25))
+    assert loss_of_nothing("cross_entropy", 2, classes) == pytest.approx(-0.75 * np.log(0.75) - 0.25 * np.log(0.25))
     weighted = Part(table, np.array([0, 0, 0, 1]), np.array([1.0, 1.0, 1.0, 3.0]))
-    assert _null_loss("cross_entropy", 2, weighted) == pytest.approx(np.log(2))
-    assert _null_loss("squared_error", 1, Part(table, np.array([0.0, 0.0, 2.0, 2.0]), None)) == pytest.approx(1.0)
+    assert loss_of_nothing("cross_entropy", 2, weighted) == pytest.approx(np.log(2))
+    assert loss_of_nothing("squared_error", 1, Part(table, np.array([0.0, 0.0, 2.0, 2.0]), None)) == pytest.approx(1.0)
 
 
 class FakeEnsemble:

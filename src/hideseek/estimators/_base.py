@@ -33,7 +33,7 @@ from hideseek.estimators._searching import at_price, fit_models, position_on
 from hideseek.estimators._state import parameters_from, restore_state, state_of
 from hideseek.explanation import Explanation
 from hideseek.frames import frame_library, row_labels
-from hideseek.search import PenaltyPath, Screening
+from hideseek.search import PenaltyPath, Screening, Trust
 from hideseek.search.parts import Split, held_out_rows
 from hideseek.tables import (
     check_mixed_rows,
@@ -70,6 +70,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
     path_: PenaltyPath
     screening_: Screening
     copies_: dict[int, int]
+    trust_: Trust | None
 
     def __init__(
         self,
@@ -242,6 +243,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         }
         other = cast(Self, at_price(self, position_on(self.path_, wishes), penalty))
         other.__dict__.pop("feature_importances_", None)  # the rows to average the masks of are not kept
+        other.trust_ = None  # nor are those that were held out
         return other
 
     def _check_path(self, asked: str) -> None:
@@ -392,6 +394,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         check_parameters(type(self).__name__, {"n_features": n_features}, {"n_features": integer(1, n_known)})
         other = copy(self)
         other._ensemble = replace(self._ensemble, n_features=n_features, threshold=self.threshold)
+        other.trust_ = None
         return other
 
     def _entry_prices(self, table: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -35,7 +35,7 @@ from hideseek.schema import (
 )
 from hideseek.search.screening import REASONS
 from hideseek.tabular._schema import ENCODER
-from hideseek.validation import Rule, choice, integer
+from hideseek.validation import Rule, choice, integer, number
 
 __all__ = ["FARTHEST", "TABLE", "description_rules", "ensemble_rules"]
 
@@ -103,6 +103,18 @@ _TARGETS = {
 """By the class of the estimator; for a black box by its task."""
 
 _SEARCH = Fields({}, {"score_name": choice("auroc", "r2"), "null_loss": FINITE, "chosen": integer(0)})
+_PROPORTION = number("a number from 0 to 1", lambda value: 0 <= value <= 1)
+_TRUST = Fields(
+    {
+        "score_name": choice("auroc", "r2"),
+        "n_rows": integer(0),
+        "n_features": integer(1),
+        "n_selected": NOT_NEGATIVE.or_none(),
+        **{f"{name}_{what}": FINITE.or_none() for name in ("score", "loss") for what in ("selected", "all", "none")},
+        "difference_error": NOT_NEGATIVE.or_none(),
+        **{name: _PROPORTION.or_none() for name in ("sufficient", "agreement", "agreement_held_out")},
+    }
+)
 _SIZES = ListOf(integer(1), least=2)
 _DESCRIPTION: dict[str, Rule | Node] = {
     "hide": _SIZES,
@@ -118,6 +130,7 @@ _NEWER: dict[str, Rule | Node] = {
     "pool": choice(*POOLS, "noise"),
     "target_name": text().or_none(),
     "price": POSITIVE.or_none(),
+    "trust": _OrNone(_TRUST),
 }
 """What files of the first version lack."""
 

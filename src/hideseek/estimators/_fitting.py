@@ -22,6 +22,7 @@ from hideseek.errors import InputError
 from hideseek.estimators._parameters import given_penalty
 from hideseek.progress import training_progress
 from hideseek.search.choice import choose_price
+from hideseek.search.held_out import measure_trust
 from hideseek.search.parts import N_FOLDS, Part, as_tables, folds_of
 from hideseek.validation import some
 
@@ -203,6 +204,15 @@ def _finish(
         model.penalty_ = float(model.path_.penalty[model.path_.chosen]) if given is None else given
     else:
         model.penalty_ = _fixed_penalty(model, n_given)
+    model.trust_ = measure_trust(
+        ensemble,
+        problem.train,
+        problem.held_out,
+        fold,
+        loss=model._loss,
+        threshold=model.threshold,
+        n_draws=model.prediction_draws,
+    )
     model._ensemble = replace(ensemble, kept=problem.kept)
     model.recipe_ = recipe
     model.history_ = history_of(histories[best], model.penalty_, n_given)

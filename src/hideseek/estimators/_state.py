@@ -22,6 +22,7 @@ from hideseek.engine.stack import Stack
 from hideseek.estimators._parameters import RULES
 from hideseek.estimators._search_state import restore_search, state_of_search, with_prefix
 from hideseek.persistence import Arrays, Description
+from hideseek.search import Trust
 from hideseek.tables import names_of_fit
 from hideseek.tabular import TableEncoder
 
@@ -63,6 +64,7 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
         "pool": model.pool_,
         "target_name": model.target_name_,
         "search": searched,
+        "trust": None if model.trust_ is None else model.trust_.figures(),
     }
     return {**arrays, **searched_arrays}, description
 
@@ -116,6 +118,8 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
     model.pool_ = description.get("pool", "values" if model._ensemble.knockoffs is None else "noise")
     model._set_target_state(description["target"])
     restore_search(model, arrays, description.get("search", {}))
+    trust = description.get("trust")
+    model.trust_ = None if trust is None else Trust(**trust).with_warnings()
 
 
 def _recipe_from(recipe: Description) -> Recipe:

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from hideseek.engine.along import answers_along, price_bounds, votes_along
 from hideseek.engine.device import one_thread
 from hideseek.engine.ensemble import Ensemble
-from hideseek.errors import InputError
-from hideseek.metrics import auroc
-from hideseek.search.parts import N_FOLDS, Part
+from hideseek.search.losses import loss_of_nothing, mean_and_error, row_losses, score
+from hideseek.search.parts import N_FOLDS, Part, rows_by_fold
 from hideseek.search.path import Floats, PenaltyPath
 
 __all__ = ["choose_price"]
@@ -26,7 +25,6 @@ _MOST_ROWS = 1000
 """Rows of a fold on which prices are compared."""
 
 _DRAWS = 4
-_LEAST_PROBABILITY = 1e-7
 
 _DISAGREEMENT_WEIGHT = 0.1
 _USUAL_POSITION, _POSITION_WEIGHT, _ROWS_OF_POSITION = 0.55, 0.4, 10_000
@@ -77,8 +75,8 @@ def choose_price(
     with one_thread():  # the operations are too small to be shared
         judged = [_judge(candidate, part, rows, loss, threshold) for candidate in candidates]
     used = part.rows(np.concatenate(rows))
-    null_loss = _null_loss(loss, judged[0].outputs.shape[2], used)
-    mean_losses = [_mean_and_error(each.losses, used.weight)[0] for each in judged]
+    null_loss = loss_of_nothing(loss, judged[0].outputs.shape[2], used)
+    mean_losses = [mean_and_error(each.losses, used.weight)[0] for each in judged]
     lowest = min(float(losses.min()) for losses in mean_losses)
     explained = max(null_loss - lowest, 1e-3 * null_loss)
     criteria = [
@@ -100,10 +98,7 @@ def _off_position(n_rows: int) -> Floats:
 
 def _held_out_rows(fold: NDArray[np.int64] | None, n_rows: int) -> list[NDArray[np.intp]]:
     """Return rows of each fold, some thousands at most; all rows as one where there are no folds."""
-    if fold is None:
-        return [np.arange(n_rows)]
-    found = [np.flatnonzero(fold == number) for number in range(N_FOLDS)]
-    return [rows[:: -(-len(rows) // _MOST_ROWS)] for rows in found]
+    return [np.arange(n_rows)] if fold is None else rows_by_fold(fold, _MOST_ROWS)
 
 
 def _judge(candidate: Ensemble, part: Part, rows: Sequence[NDArray[np.intp]], loss: str, threshold: float) -> _Judged:
@@ -131,7 +126,7 @@ def _judge(candidate: Ensemble, part: Part, rows: Sequence[NDArray[np.intp]], lo
     output = np.concatenate(outputs, axis=1)
     return _Judged(
         prices,
-        np.stack([_row_losses(loss, each, part.target[every]) for each in output]),
+        np.stack([row_losses(loss, each, part.target[every]) for each in output]),
         output,
         np.concatenate(n_selected, axis=1).mean(axis=1),
         (votes * (1 - votes)).sum(axis=2).mean(axis=1),
@@ -139,58 +134,18 @@ def _judge(candidate: Ensemble, part: Part, rows: Sequence[NDArray[np.intp]], lo
 
 
 def _path(judged: _Judged, chosen: int, used: Part, loss: str, null_loss: float, n_given: int) -> PenaltyPath:
-    mean, error = _mean_and_error(judged.losses, used.weight)
-    _, excess_error = _mean_and_error(judged.losses - judged.losses[int(mean.argmin())], used.weight)
+    mean, error = mean_and_error(judged.losses, used.weight)
+    _, excess_error = mean_and_error(judged.losses - judged.losses[int(mean.argmin())], used.weight)
     return PenaltyPath(
         judged.prices * n_given,
         mean,
         error,
         mean - mean.min(),
         excess_error,
-        np.array([_score(loss, output, used.target) for output in judged.outputs]),
+        np.array([score(loss, output, used.target) for output in judged.outputs]),
         "r2" if loss == "squared_error" else "auroc",
         np.asarray(judged.n_selected, dtype=np.float64),
         null_loss,
         chosen,
         np.asarray(judged.disagreement, dtype=np.float64),
     )
-
-
-def _row_losses(loss: str, output: Floats, target: NDArray[Any]) -> Floats:
-    """Return the prediction loss of every row. Shape: ``output (rows, outputs)``, ``target`` as in ``Data``."""
-    if loss == "squared_error":
-        return np.asarray(np.square(output[:, 0] - target))
-    logarithm = np.log(np.maximum(output, _LEAST_PROBABILITY))
-    if target.ndim == 2:
-        return np.asarray(-(target * logarithm).sum(axis=1))
-    return np.asarray(-logarithm[np.arange(len(target)), target])
-
-
-def _score(loss: str, output: Floats, target: NDArray[Any]) -> float:
-    """Return AUROC, or R squared; NaN where the rows allow none."""
-    if loss == "squared_error":
-        spread = np.square(target - target.mean()).mean()
-        return float(1 - np.square(output[:, 0] - target).mean() / spread) if spread > 0 else float("nan")
-    try:
-        return auroc(target if target.ndim == 1 else target.argmax(axis=1), output / output.sum(axis=1, keepdims=True))
-    except InputError:
-        return float("nan")
-
-
-def _null_loss(loss: str, n_outputs: int, used: Part) -> float:
-    """Return the loss of the best prediction that is the same for every row."""
-    weight = np.ones(len(used.target)) if used.weight is None else used.weight
-    share = weight / weight.sum()
-    if loss == "squared_error":
-        return float(share @ np.square(used.target - share @ used.target))
-    target = used.target if used.target.ndim == 2 else np.eye(n_outputs)[used.target]
-    probability = share @ target
-    return float(-(probability * np.log(np.maximum(probability, _LEAST_PROBABILITY))).sum())
-
-
-def _mean_and_error(losses: Floats, weight: Floats | None) -> tuple[Floats, Floats]:
-    """Return the weighted mean over rows, and its standard error. Shape: ``(prices, rows)`` -> ``(prices,)`` each."""
-    n_rows = losses.shape[1]
-    share = np.full(n_rows, 1 / n_rows) if weight is None else weight / weight.sum()
-    mean = losses @ share
-    return mean, np.sqrt((np.square((losses - mean[:, None]) * share)).sum(axis=1))

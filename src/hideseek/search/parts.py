@@ -15,7 +15,7 @@ from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Data
 from hideseek.errors import InputError
 
-__all__ = ["N_FOLDS", "Part", "as_tables", "folds_of", "held_out_rows"]
+__all__ = ["N_FOLDS", "Part", "as_tables", "folds_of", "held_out_rows", "rows_by_fold"]
 
 N_FOLDS = 5
 _FEWEST_ROWS = 20
@@ -102,6 +102,12 @@ def folds_of(target: NDArray[Any], seed: int) -> NDArray[np.int64] | None:
     fold = np.full(n_rows, -1)
     fold[order] = np.arange(len(order)) % N_FOLDS
     return fold
+
+
+def rows_by_fold(fold: NDArray[np.int64], most: int) -> list[NDArray[np.intp]]:
+    """Return the rows of each fold, evenly spread ones where they are more than ``most``."""
+    found = [np.flatnonzero(fold == number) for number in range(N_FOLDS)]
+    return [rows[:: -(-len(rows) // most)] for rows in found]
 
 
 def _classes(target: NDArray[Any], fewest: int) -> NDArray[Any] | None:

@@ -1,0 +1,57 @@
+"""How well predictions of held-out rows do: losses row by row, their mean, and the score that people know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hideseek.errors import InputError
+from hideseek.metrics import auroc
+from hideseek.search.parts import Part
+from hideseek.search.path import Floats
+
+__all__ = ["loss_of_nothing", "mean_and_error", "row_losses", "score"]
+
+_LEAST_PROBABILITY = 1e-7
+
+
+def row_losses(loss: str, output: Floats, target: NDArray[Any]) -> Floats:
+    """Return the prediction loss of every row. Shape: ``output (rows, outputs)``, ``target`` as in ``Data``."""
+    if loss == "squared_error":
+        return np.asarray(np.square(output[:, 0] - target))
+    logarithm = np.log(np.maximum(output, _LEAST_PROBABILITY))
+    if target.ndim == 2:
+        return np.asarray(-(target * logarithm).sum(axis=1))
+    return np.asarray(-logarithm[np.arange(len(target)), target])
+
+
+def score(loss: str, output: Floats, target: NDArray[Any]) -> float:
+    """Return AUROC, or R squared; NaN where the rows allow none."""
+    if loss == "squared_error":
+        spread = np.square(target - target.mean()).mean()
+        return float(1 - np.square(output[:, 0] - target).mean() / spread) if spread > 0 else float("nan")
+    try:
+        return auroc(target if target.ndim == 1 else target.argmax(axis=1), output / output.sum(axis=1, keepdims=True))
+    except InputError:
+        return float("nan")
+
+
+def loss_of_nothing(loss: str, n_outputs: int, used: Part) -> float:
+    """Return the loss of the best prediction that is the same for every row."""
+    weight = np.ones(len(used.target)) if used.weight is None else used.weight
+    share = weight / weight.sum()
+    if loss == "squared_error":
+        return float(share @ np.square(used.target - share @ used.target))
+    target = used.target if used.target.ndim == 2 else np.eye(n_outputs)[used.target]
+    probability = share @ target
+    return float(-(probability * np.log(np.maximum(probability, _LEAST_PROBABILITY))).sum())
+
+
+def mean_and_error(losses: Floats, weight: Floats | None) -> tuple[Floats, Floats]:
+    """Return the weighted mean over rows, and its standard error. Shape: ``(prices, rows)`` -> ``(prices,)`` each."""
+    n_rows = losses.shape[1]
+    share = np.full(n_rows, 1 / n_rows) if weight is None else weight / weight.sum()
+    mean = losses @ share
+    return mean, np.sqrt((np.square((losses - mean[:, None]) * share)).sum(axis=1))
