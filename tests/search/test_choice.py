@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from hideseek.search import choice
-from hideseek.search.choice import choose_price
+from hideseek.search.choice import best_range, choose_price, judge
 from hideseek.search.losses import loss_of_nothing, mean_and_error, row_losses
 from hideseek.search.parts import N_FOLDS, Part, folds_of
 
@@ -35,12 +35,11 @@ def test_null_loss_is_that_of_the_class_shares_or_of_the_mean():
 
 
 class FakeEnsemble:
-    """Predicts with a loss, disagreement and number of features that are given for each price."""
+    """Predicts with a loss, votes and a number of features that are given for each price."""
 
-    def __init__(self, high, error, votes):
-        self.high, self.error, self.votes = high, np.asarray(error), votes
+    def __init__(self, high, error, votes, n_selected=2):
+        self.high, self.error, self.votes, self.n_selected = high, np.asarray(error), votes, n_selected
         self.visible, self.pool, self.asked = np.ones((N_FOLDS, 2)), np.zeros((4, 2)), []
-        self.price = None
 
     def members(self, index):
         self.asked.append(index.tolist())
@@ -48,60 +47,71 @@ class FakeEnsemble:
 
 
 @pytest.fixture
-def chosen(monkeypatch):
+def judged(monkeypatch):
     monkeypatch.setattr(choice, "price_bounds", lambda ensemble: (1e-3, ensemble.high))
-    monkeypatch.setattr(
-        choice, "replace", lambda given, **changes: (given, changes["price"]) if "price" in changes else given
-    )
     monkeypatch.setattr(
         choice, "votes_along", lambda ensemble, X, prices, threshold: np.full((len(prices), len(X), 2), ensemble.votes)
     )
 
     def answers(ensemble, X, prices, n_draws, *, softmax, threshold):
         wrong = np.broadcast_to(ensemble.error, len(prices))[:, None, None]
-        return np.broadcast_to(X[:, :1] + wrong, (len(prices), len(X), 1)), np.ones((len(prices), len(X), 2), bool)
+        shown = np.arange(2) < np.broadcast_to(ensemble.n_selected, len(prices))[:, None, None]
+        selected = np.broadcast_to(shown, (len(prices), len(X), 2))
+        return np.broadcast_to(X[:, :1] + wrong, (len(prices), len(X), 1)), selected
 
     monkeypatch.setattr(choice, "answers_along", answers)
 
-    def choose(candidates, n_rows=10_000, **options):
+    def judge_one(ensemble, n_rows=10_000):
         X = np.random.default_rng(0).normal(size=(n_rows, 2))
-        part, fold = Part(X, X[:, 0], None), folds_of(X[:, 0], 0)
-        return choose_price(candidates, part, fold, loss="squared_error", threshold=0.5, n_given=11, **options)
+        return judge(ensemble, Part(X, X[:, 0], None), folds_of(X[:, 0], 0), loss="squared_error", threshold=0.5)
 
-    return choose
+    return judge_one
 
 
-def test_each_fold_is_judged_by_the_members_that_left_it_out(chosen):
+def path_of(judged):
+    return choose_price(judged, loss="squared_error", n_given=11)
+
+
+def test_each_fold_is_judged_by_the_members_that_left_it_out(judged):
     one = FakeEnsemble(0.4, 0.1, 0.0)
-    chosen([one])
+    judged(one)
     assert one.asked == [[fold] for fold in range(N_FOLDS)]
 
 
-def test_the_ensemble_with_the_smaller_loss_is_chosen_near_the_usual_position(chosen):
-    best, (ensemble, price), path = chosen([FakeEnsemble(0.05, 0.3, 0.0), FakeEnsemble(0.4, 0.1, 0.0)])
-    assert best == 1
-    assert ensemble.high == 0.4
+def test_folds_that_every_member_learned_from_are_not_looked_at(judged):
+    two = FakeEnsemble(0.4, 0.1, 0.0)
+    two.visible = two.visible[:2]
+    X = judged(two).rows.table
+    assert two.asked == [[0], [1]]
+    assert len(X) == 2000
+
+
+def test_the_range_with_the_smaller_loss_is_chosen_near_the_usual_position(judged):
+    ranges = [judged(FakeEnsemble(0.05, 0.3, 0.0)), judged(FakeEnsemble(0.4, 0.1, 0.0))]
+    assert best_range(ranges) == 1
+    path = path_of(ranges[1])
+    price = path.penalty[path.chosen] / 11
     position = (np.log(price) - np.log(1e-3)) / (np.log(0.4) - np.log(1e-3))
     assert abs(position - 0.55) < 0.05
-    assert path.penalty[path.chosen] == pytest.approx(price * 11)
     assert path.loss[path.chosen] == pytest.approx(0.01)
     assert path.score_name == "r2"
 
 
-def test_members_that_disagree_lose_to_members_that_agree(chosen):
-    best, _, path = chosen([FakeEnsemble(0.05, 0.1, 0.5), FakeEnsemble(0.4, 0.1, 1.0)])
-    assert best == 1
-    assert path.disagreement[path.chosen] == 0
+def test_members_that_disagree_lose_to_members_that_agree(judged):
+    ranges = [judged(FakeEnsemble(0.05, 0.1, 0.4)), judged(FakeEnsemble(0.4, 0.1, 1.0))]
+    assert best_range(ranges) == 1
+    # of five members two select each of two features: 6 of 10 pairs differ in each
+    np.testing.assert_allclose(ranges[0].disagreement, 2 * 0.6, rtol=1e-6)
+    np.testing.assert_array_equal(ranges[1].disagreement, 0)
 
 
-def test_a_loss_that_grows_moves_the_choice_the_more_rows_there_are(chosen):
+def test_of_two_ranges_that_do_as_well_the_one_with_fewer_features_is_chosen(judged):
+    assert best_range([judged(FakeEnsemble(0.05, 0.1, 0.0)), judged(FakeEnsemble(0.4, 0.1, 0.0, n_selected=1))]) == 1
+
+
+def test_a_loss_that_grows_moves_the_choice_the_more_rows_there_are(judged):
     error = np.where(np.arange(17) < 6, 0.0, 0.4)  # cheap prices predict perfectly
-    few = chosen([FakeEnsemble(0.4, error, 0.0)], n_rows=50)[2].chosen
-    many = chosen([FakeEnsemble(0.4, error, 0.0)], n_rows=100_000)[2].chosen
+    few = path_of(judged(FakeEnsemble(0.4, error, 0.0), n_rows=50)).chosen
+    many = path_of(judged(FakeEnsemble(0.4, error, 0.0), n_rows=100_000)).chosen
     assert many == 5
     assert few > many
-
-
-def test_a_given_price_is_answered_at(chosen):
-    _, (_, price), _ = chosen([FakeEnsemble(0.4, 0.1, 0.0)], price=0.123)
-    assert price == 0.123

@@ -149,10 +149,8 @@ class Ensemble:
 
     def members(self, index: NDArray[np.intp]) -> Self:
         """Return the ensemble of some of the members."""
-        stack, where = self.stack, torch.from_numpy(index).to(self.visible.device)
-        price_range = None if stack.price_range is None else stack.price_range[where]
-        own = Stack.from_members(stack.hide, stack.seek, stack.by_member()[where], stack.groups, price_range)
-        return replace(self, stack=own, visible=self.visible[where])
+        where = torch.from_numpy(index).to(self.visible.device)
+        return replace(self, stack=self.stack.of(where), visible=self.visible[where])
 
     def with_pool(self, kind: str, n_rows: int) -> Self:
         """Return the same ensemble with a pool of that kind (one of ``POOLS``) and of at most so many rows.

@@ -35,9 +35,10 @@ class Recipe:
         cross_fit: Whether a member has two Seeks, each of which learns from half of the rows, while Hide learns through
             the Seek that has not learned from the row.
         ramps: Whether a column of an odd shape is seen in pieces as well.
-        highest_prices: Ranges of prices, by their upper ends. For each range ``n_members`` members are trained that
-            answer for all prices in it; held-out rows choose between ranges and prices. Empty: members answer for one
-            price.
+        highest_prices: Ranges of prices, by their upper ends: members answer for all prices in a range, and held-out
+            rows choose between ranges and prices. Empty: members answer for one price.
+        n_scouts: Members of each range that are trained to choose between ranges; the others of the ``n_members`` are
+            trained for the chosen range alone.
     """
 
     hidden_layers: tuple[int, ...] = (32, 32)
@@ -53,18 +54,26 @@ class Recipe:
     weight_decay: float = 0.0
     ramps: bool = False
     highest_prices: tuple[float, ...] = ()
+    n_scouts: int = 1
 
     def for_rows(self, n_rows: int) -> Recipe:
         """Return the recipe for a table of so many rows: a short one is learned in fewer and smaller steps.
 
-        Weights decay more, up to eight times, the fewer rows there are: what a network could learn by heart fades.
+        Weights decay more, up to eight times, the fewer rows there are: what a network could learn by heart fades. All
+        members of every range are trained on a short table, since two of them cannot tell ranges apart there.
         """
         if not self.highest_prices or n_rows >= _LONG:
             return self
         decay = self.weight_decay * min(_LONG / n_rows, 8.0)
         if n_rows >= _SHORT or self.batch_size is None:
             return replace(self, weight_decay=decay)
-        return replace(self, weight_decay=decay, steps=-(-self.steps // 2), batch_size=-(-self.batch_size // 2))
+        return replace(
+            self,
+            weight_decay=decay,
+            steps=-(-self.steps // 2),
+            batch_size=-(-self.batch_size // 2),
+            n_scouts=self.n_members,
+        )
 
     @property
     def n_seeks(self) -> int:
@@ -81,6 +90,7 @@ _PATH = Recipe(
     cross_fit=True,
     ramps=True,
     highest_prices=(0.05, 0.15, 0.4),
+    n_scouts=2,
 )
 
 PRESETS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from math import prod
@@ -196,6 +196,19 @@ class Stack:
         networks = (torch.cat([part.flatten(1) for part in network], dim=1) for network in self.layers())
         return torch.cat([network.view(self.n_members, -1) for network in networks], dim=1)
 
+    def of(self, members: Tensor) -> Stack:
+        """Return the stack of some of the members. Shape: ``(members,)``, int64."""
+        price_range = None if self.price_range is None else self.price_range[members]
+        return Stack.from_members(self.hide, self.seek, self.by_member()[members], self.groups, price_range)
+
+    def joined(self, other: Stack) -> Stack:
+        """Return the stack of these members and, behind them, of others of the same shape."""
+        price_range = None
+        if self.price_range is not None and other.price_range is not None:
+            price_range = torch.cat((self.price_range, other.price_range))
+        weights = torch.cat((self.by_member(), other.by_member()))
+        return Stack.from_members(self.hide, self.seek, weights, self.groups, price_range)
+
     def seek_at(self, u: Tensor | None) -> list[Tensor]:
         """Return Seek's layers as ``Mlp.forward`` takes them, for rows without the input u: it is part of the bias.
 
@@ -235,6 +248,18 @@ class History:
     prediction_loss: NDArray[np.float32]
     mask_sum: NDArray[np.float32]
     validation_loss: NDArray[np.float32] | None
+
+    def joined(self, other: History) -> History:
+        """Return the course of these members and of others that trained as long."""
+        held_out = None
+        if self.validation_loss is not None and other.validation_loss is not None:
+            held_out = np.hstack((self.validation_loss, other.validation_loss))
+        return replace(
+            self,
+            prediction_loss=np.hstack((self.prediction_loss, other.prediction_loss)),
+            mask_sum=np.hstack((self.mask_sum, other.mask_sum)),
+            validation_loss=held_out,
+        )
 
 
 def initial_stack(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import ceil
 
 import numpy as np
@@ -14,7 +15,6 @@ from torch import Tensor
 from hideseek.engine.draws import draw_columns, member_seeds
 from hideseek.engine.groups import Groups
 from hideseek.engine.knockoffs import Knockoffs
-from hideseek.engine.networks import Mlp
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.stack import Data, History, Members, Stack
 from hideseek.engine.training import Progress, train
@@ -34,6 +34,8 @@ class Team:
         price: Of showing one feature of one row.
         table: Which of the tables they learn from.
         varies: The features there that are not constant. Shape: ``(features,)``, bool.
+        n_members: How many they are.
+        first: How many members with this seed come before them, in another team.
         lowest_price: Where the members answer for a range of prices, its lower end; None: they answer for one price.
         n_folds: Each member in turn leaves out one of so many folds of its table; None: none does.
     """
@@ -42,6 +44,8 @@ class Team:
     price: float
     table: int
     varies: NDArray[np.bool_]
+    n_members: int
+    first: int = 0
     lowest_price: float | None = None
     n_folds: int | None = None
 
@@ -51,27 +55,19 @@ class TrainedTeam:
     """What became of a team.
 
     Attributes:
-        hide: The shape of Hide.
-        seek: The shape of Seek.
-        weights: Of the members that answer. Shape: ``(members, weights of all networks)``.
+        stack: The members that answer.
         visible: The features that each of those saw. Shape: ``(members, features)``, bool.
-        groups: Which columns a feature is; None: one each.
         history: The course of all members of the team.
-        price_range: As of ``Stack``.
     """
 
-    hide: Mlp
-    seek: Mlp
-    weights: Tensor
+    stack: Stack
     visible: Tensor
-    groups: Groups | None
     history: History
-    price_range: Tensor | None = None
 
-    @property
-    def stack(self) -> Stack:
-        """The members that answer."""
-        return Stack.from_members(self.hide, self.seek, self.weights, self.groups, self.price_range)
+    def joined(self, other: TrainedTeam) -> TrainedTeam:
+        """Return this team with the members of another one behind its own."""
+        visible = torch.cat((self.visible, other.visible))
+        return TrainedTeam(self.stack.joined(other.stack), visible, self.history.joined(other.history))
 
 
 def train_teams(
@@ -87,7 +83,7 @@ def train_teams(
     groups: Groups | None = None,
     on_progress: Progress | None = None,
 ) -> list[TrainedTeam]:
-    """Train ``recipe.n_members`` members of every team, all at once; the arguments are those of ``train``.
+    """Train the members of all teams at once; the arguments are those of ``train``.
 
     ``knockoffs`` are those of the tables, in their order; None: hidden values are drawn from the marginals.
     """
@@ -104,49 +100,46 @@ def train_teams(
         groups=groups,
         on_progress=on_progress,
     )
-    weights, trained = stack.by_member(), []
-    for i in range(len(teams)):
-        own = slice(i * recipe.n_members, (i + 1) * recipe.n_members)
+    trained = []
+    bounds = np.cumsum([0, *(team.n_members for team in teams)])
+    for own in (slice(start, stop) for start, stop in pairwise(bounds.tolist())):
         # Members that leave out folds all answer: each is needed to judge its own fold.
         kept = _kept(history, members, own, 1.0 if members.fold is not None else recipe.kept_fraction)
         visible = torch.from_numpy(members.visible[kept]).to(device)
-        price_range = None if stack.price_range is None else stack.price_range[torch.from_numpy(kept).to(device)]
-        course = _part(history, own)
-        trained.append(TrainedTeam(stack.hide, stack.seek, weights[kept], visible, groups, course, price_range))
+        trained.append(TrainedTeam(stack.of(torch.from_numpy(kept).to(device)), visible, _part(history, own)))
     return trained
 
 
 def _members(teams: Sequence[Team], recipe: Recipe) -> Members:
-    """The members of all teams, one team after the other."""
-    seeds = [member_seeds(team.seed, recipe.n_members) for team in teams]
-    visible = [_visible(own, team.varies, recipe) for own, team in zip(seeds, teams, strict=True)]
+    """Return the members of all teams, one team after the other."""
+    counts = [team.n_members for team in teams]
+    lowest = [team.lowest_price for team in teams if team.lowest_price is not None]
+    folds = [_numbers(team) % team.n_folds for team in teams if team.n_folds is not None]
     return Members(
-        np.concatenate(seeds),
-        np.repeat([team.price for team in teams], recipe.n_members),
-        np.concatenate(visible),
-        np.repeat([team.table for team in teams], recipe.n_members),
-        _for_each_member([team.lowest_price for team in teams], recipe.n_members),
-        _folds([team.n_folds for team in teams], recipe.n_members),
+        np.concatenate([_seeds(team)[team.first :] for team in teams]),
+        np.repeat([team.price for team in teams], counts),
+        np.concatenate([_visible(team, recipe) for team in teams]),
+        np.repeat([team.table for team in teams], counts),
+        np.repeat(np.array(lowest), counts) if len(lowest) == len(teams) else None,
+        np.concatenate(folds) if len(folds) == len(teams) else None,
     )
 
 
-def _for_each_member(values: Sequence[float | None], n_members: int) -> NDArray[np.float64] | None:
-    """Return the value of each member's team; None where a team has none."""
-    given = [value for value in values if value is not None]
-    return np.repeat(np.array(given), n_members) if len(given) == len(values) else None
+def _numbers(team: Team) -> NDArray[np.int64]:
+    return np.arange(team.first, team.first + team.n_members)
 
 
-def _folds(counts: Sequence[int | None], n_members: int) -> NDArray[np.int64] | None:
-    """Return the fold that each member leaves out: the members of a team take turns."""
-    given = [np.arange(n_members) % count for count in counts if count is not None]
-    return np.concatenate(given) if len(given) == len(counts) else None
+def _seeds(team: Team) -> NDArray[np.int64]:
+    """Return the seeds of the members, and of those that come before them."""
+    return member_seeds(team.seed, team.first + team.n_members)
 
 
-def _visible(seeds: NDArray[np.int64], varies: NDArray[np.bool_], recipe: Recipe) -> NDArray[np.bool_]:
-    """The features that each member of one team sees. Shape: ``(members, features)``."""
-    visible = np.tile(varies, (len(seeds), 1))
+def _visible(team: Team, recipe: Recipe) -> NDArray[np.bool_]:
+    """Return the features that each member of one team sees. Shape: ``(members, features)``."""
+    visible = np.tile(team.varies, (team.n_members, 1))
     if recipe.column_fraction < 1:
-        visible[:, varies] = draw_columns(seeds, int(varies.sum()), recipe.column_fraction)
+        drawn = draw_columns(_seeds(team), int(team.varies.sum()), recipe.column_fraction)
+        visible[:, team.varies] = drawn[team.first :]
     return visible
 
 

@@ -99,7 +99,8 @@ def train(
             on_progress=on_progress,
         )
         halves.append(half)
-    return _joined(*halves)
+    (stack, history), (others, their_history) = halves
+    return stack.joined(others), history.joined(their_history)
 
 
 def _train(
@@ -146,25 +147,6 @@ def _train(
             steps.run(stop - start)
             recorder.add(stop, steps.take_losses(stop - start))
     return stack, recorder.history()
-
-
-def _joined(first: tuple[Stack, History], second: tuple[Stack, History]) -> tuple[Stack, History]:
-    """Two halves of a stack as one."""
-    (stack, one), (other_stack, other) = first, second
-    held_out = None
-    if one.validation_loss is not None and other.validation_loss is not None:
-        held_out = np.hstack((one.validation_loss, other.validation_loss))
-    history = replace(
-        one,
-        prediction_loss=np.hstack((one.prediction_loss, other.prediction_loss)),
-        mask_sum=np.hstack((one.mask_sum, other.mask_sum)),
-        validation_loss=held_out,
-    )
-    weights = torch.cat((stack.by_member(), other_stack.by_member()))
-    price_range = None
-    if stack.price_range is not None and other_stack.price_range is not None:
-        price_range = torch.cat((stack.price_range, other_stack.price_range))
-    return Stack.from_members(stack.hide, stack.seek, weights, stack.groups, price_range), history
 
 
 def choose_steps(problem: Problem, replacement: Replacement | None, n_threads: int) -> Steps | ReplayedSteps:

@@ -89,6 +89,7 @@ _RECIPE = Fields(
         "weight_decay": NOT_NEGATIVE,
         "ramps": BOOLEAN,
         "highest_prices": ListOf(POSITIVE),
+        "n_scouts": integer(1),
     },
 )
 _VALUE: dict[str, Rule | Node] = {"center": FINITE, "scale": POSITIVE}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,13 +18,14 @@ from hideseek.engine.recipe import LOWEST_PRICE, PRICE_PER_FEATURE, Recipe
 from hideseek.engine.replacement import KNOCKOFFS, fit_knockoffs
 from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import History
-from hideseek.engine.teams import Team, train_teams
+from hideseek.engine.teams import Team, TrainedTeam, train_teams
 from hideseek.errors import InputError
 from hideseek.estimators._parameters import given_penalty
 from hideseek.progress import training_progress
 from hideseek.search.choice import choose_price
 from hideseek.search.held_out import measure_trust
 from hideseek.search.parts import N_FOLDS, Part, as_tables, folds_of
+from hideseek.search.ranges import Search, train_ranges
 from hideseek.validation import some
 
 if TYPE_CHECKING:
@@ -110,65 +112,119 @@ class Prepared:
 
 def fit_stack(models: Sequence[BaseHideSeek], problems: Sequence[Prepared], recipe: Recipe) -> None:
     """Train the members of every model on its own problem, all at once, and hand them out."""
-    first, seeds = models[0], [problem.seed for problem in problems]
-    _, _, n_outputs, widths = problems[0].shape
-    device = resolve_device(first.device)
-    if Groups.from_widths(widths) is not None and recipe.replacement in KNOCKOFFS:
-        _refuse_knockoffs(first, recipe, problems[0])
-    n_given = problems[0].n_given(recipe.column_fraction)
-    folds = [folds_of(problem.train.target, problem.seed) if recipe.highest_prices else None for problem in problems]
-    data = as_tables(
-        [problem.train.standardised(problem.scaler, fold) for problem, fold in zip(problems, folds, strict=True)]
-    )
-    held_out = [problem.held_out.standardised(problem.scaler) for problem in problems if problem.held_out is not None]
-    knockoffs = fit_knockoffs(recipe.replacement, data.X.transpose(1, 2).to(device), seeds)
+    training = _Training(models[0], problems, recipe)
+    fit = _fit_ranges if recipe.highest_prices else _fit_one_price
+    fit(models, training)
+
+
+def _fit_one_price(models: Sequence[BaseHideSeek], training: _Training) -> None:
+    n_given, recipe = training.n_given, training.recipe
+    penalties = [_fixed_penalty(model, n_given) for model in models]
     teams = [
-        team
-        for i, (model, problem) in enumerate(zip(models, problems, strict=True))
-        for team in _teams(model, problem, i, recipe, n_given, data.fold is not None)
+        Team(problem.seed, penalty / n_given, i, problem.varies, recipe.n_members)
+        for i, (penalty, problem) in enumerate(zip(penalties, training.problems, strict=True))
     ]
-    with training_progress(first.verbose, recipe.steps, max(team.price for team in teams) * n_given) as on_progress:
-        trained = train_teams(
-            recipe,
-            data,
-            teams,
-            loss=first._loss,
-            n_outputs=n_outputs,
-            device=device,
-            validation=as_tables(held_out) if held_out else None,
-            knockoffs=knockoffs,
-            groups=Groups.from_widths(widths, device),
-            on_progress=on_progress,
+    for i, (model, penalty, team) in enumerate(zip(models, penalties, training.train(teams), strict=True)):
+        model.penalty_ = penalty
+        _finish(model, training, i, training.ensemble(i, team), team)
+
+
+def _fit_ranges(models: Sequence[BaseHideSeek], training: _Training) -> None:
+    """Train for ranges of prices, and choose a range and a price for each model."""
+    n_given, recipe, problems = training.n_given, training.recipe, training.problems
+    searches = [
+        Search(
+            _ranges(model, problem, i, recipe, fold is not None),
+            problem.train,
+            fold,
+            partial(training.ensemble, i),
+            model.threshold,
         )
-    n_ranges = max(1, len(recipe.highest_prices))
-    for i, (model, problem, fold) in enumerate(zip(models, problems, folds, strict=True)):
-        own = trained[i * n_ranges : (i + 1) * n_ranges]
-        candidates = [
-            Ensemble.trained(
-                team.stack,
-                team.visible,
-                data.X,
-                i,
-                seed=problem.seed,
-                scaler=problem.scaler,
-                widths=widths,
-                knockoffs=knockoffs,
+        for i, (model, problem, fold) in enumerate(zip(models, problems, training.folds, strict=True))
+    ]
+    n_scouts = min(recipe.n_scouts, recipe.n_members)
+    for i, found in enumerate(train_ranges(training.train, searches, n_scouts, training.loss)):
+        model = models[i]
+        model.path_ = choose_price(found.judged, loss=training.loss, n_given=n_given)
+        given = given_penalty(model.get_params(deep=False))
+        model.penalty_ = float(model.path_.penalty[model.path_.chosen]) if given is None else given
+        price = max(model.penalty_ / n_given, _LEAST_PRICE)
+        _finish(model, training, i, replace(found.ensemble, price=price), found.team)
+
+
+class _Training:
+    """Problems of one shape on their device, ready to train teams on.
+
+    Args:
+        model: The first of the models; device, loss and verbosity are the same for all.
+        problems: One for each model.
+        recipe: Of all of them.
+
+    Attributes:
+        n_given: Over how many features the mean of a mask runs.
+        folds: The fold of each row of each problem, or None where none is left out.
+    """
+
+    def __init__(self, model: BaseHideSeek, problems: Sequence[Prepared], recipe: Recipe) -> None:
+        self.problems, self.recipe, self.loss = problems, recipe, model._loss
+        self._verbose, self._device = model.verbose, resolve_device(model.device)
+        _, _, self._n_outputs, self._widths = problems[0].shape
+        if Groups.from_widths(self._widths) is not None and recipe.replacement in KNOCKOFFS:
+            _refuse_knockoffs(model, recipe, problems[0])
+        self.n_given = problems[0].n_given(recipe.column_fraction)
+        self.folds = [folds_of(each.train.target, each.seed) if recipe.highest_prices else None for each in problems]
+        self._data = as_tables(
+            [each.train.standardised(each.scaler, fold) for each, fold in zip(problems, self.folds, strict=True)]
+        )
+        held_out = [each.held_out.standardised(each.scaler) for each in problems if each.held_out is not None]
+        self._held_out = as_tables(held_out) if held_out else None
+        columns = self._data.X.transpose(1, 2).to(self._device)
+        self._knockoffs = fit_knockoffs(recipe.replacement, columns, [each.seed for each in problems])
+
+    def train(self, teams: Sequence[Team]) -> list[TrainedTeam]:
+        """Train the members of all teams at once, with a bar where that is wanted."""
+        penalty = max(team.price for team in teams) * self.n_given
+        with training_progress(self._verbose, self.recipe.steps, penalty) as on_progress:
+            return train_teams(
+                self.recipe,
+                self._data,
+                teams,
+                loss=self.loss,
+                n_outputs=self._n_outputs,
+                device=self._device,
+                validation=self._held_out,
+                knockoffs=self._knockoffs,
+                groups=Groups.from_widths(self._widths, self._device),
+                on_progress=on_progress,
             )
-            for team in own
-        ]
-        _finish(model, problem, recipe, candidates, [team.history for team in own], fold, n_given)
+
+    def ensemble(self, number: int, team: TrainedTeam) -> Ensemble:
+        """Return the ensemble of a team that was trained on this problem."""
+        return Ensemble.trained(
+            team.stack,
+            team.visible,
+            self._data.X,
+            number,
+            seed=self.problems[number].seed,
+            scaler=self.problems[number].scaler,
+            widths=self._widths,
+            knockoffs=self._knockoffs,
+        )
 
 
-def _teams(
-    model: BaseHideSeek, problem: Prepared, table: int, recipe: Recipe, n_given: int, has_folds: bool
-) -> list[Team]:
-    """Return the teams of one model: one for each range of prices, or one at its penalty."""
-    if not recipe.highest_prices:
-        return [Team(problem.seed, _fixed_penalty(model, n_given) / n_given, table, problem.varies)]
+def _ranges(model: BaseHideSeek, problem: Prepared, table: int, recipe: Recipe, has_folds: bool) -> list[Team]:
+    """Return a team for each range of prices."""
     unit = model._price_per_feature / PRICE_PER_FEATURE
-    n_folds = N_FOLDS if has_folds else None
     return [
-        Team(problem.seed, highest * unit, table, problem.varies, LOWEST_PRICE * unit, n_folds)
+        Team(
+            problem.seed,
+            highest * unit,
+            table,
+            problem.varies,
+            recipe.n_members,
+            lowest_price=LOWEST_PRICE * unit,
+            n_folds=N_FOLDS if has_folds else None,
+        )
         for highest in recipe.highest_prices
     ]
 
@@ -179,43 +235,21 @@ def _fixed_penalty(model: BaseHideSeek, n_given: int) -> float:
     return float(model._price_per_feature * n_given) if given is None else given
 
 
-def _finish(
-    model: BaseHideSeek,
-    problem: Prepared,
-    recipe: Recipe,
-    candidates: list[Ensemble],
-    histories: list[History],
-    fold: NDArray[np.int64] | None,
-    n_given: int,
-) -> None:
-    """Choose the ensemble that answers, and set what was learned."""
-    best, ensemble = 0, candidates[0]
-    if recipe.highest_prices:
-        given = given_penalty(model.get_params(deep=False))
-        best, ensemble, model.path_ = choose_price(
-            candidates,
-            problem.train,
-            fold,
-            loss=model._loss,
-            threshold=model.threshold,
-            n_given=n_given,
-            price=None if given is None else max(given / n_given, _LEAST_PRICE),
-        )
-        model.penalty_ = float(model.path_.penalty[model.path_.chosen]) if given is None else given
-    else:
-        model.penalty_ = _fixed_penalty(model, n_given)
+def _finish(model: BaseHideSeek, training: _Training, number: int, ensemble: Ensemble, team: TrainedTeam) -> None:
+    """Set what was learned from a problem."""
+    problem = training.problems[number]
     model.trust_ = measure_trust(
         ensemble,
         problem.train,
         problem.held_out,
-        fold,
-        loss=model._loss,
+        training.folds[number],
+        loss=training.loss,
         threshold=model.threshold,
         n_draws=model.prediction_draws,
     )
     model._ensemble = replace(ensemble, kept=problem.kept)
-    model.recipe_ = recipe
-    model.history_ = history_of(histories[best], model.penalty_, n_given)
+    model.recipe_ = training.recipe
+    model.history_ = history_of(team.history, model.penalty_, training.n_given)
 
 
 def _refuse_knockoffs(model: BaseHideSeek, recipe: Recipe, problem: Prepared) -> None:

@@ -34,8 +34,8 @@ class PenaltyPath:
         n_selected: Mean number of selected features of a row.
         null_loss: The loss of a prediction that knows no feature.
         chosen: The position of the penalty that was chosen.
-        disagreement: Sum over features of s (1 - s), s being the share of the members that select the feature, as a
-            mean over rows; None for models of older versions.
+        disagreement: Features of a row that one of two members selects and the other does not, on average over rows
+            and pairs of members; None for models of older versions.
 
     Example:
         >>> from hideseek import HideSeekClassifier
