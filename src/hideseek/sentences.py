@@ -82,4 +82,7 @@ def _by_size(one: Explanation, numbers: NDArray[np.floating]) -> NDArray[np.intp
 
 
 def _named(one: Explanation, j: int) -> str:
-    return one.feature_names[j] + ("" if one.data is None else f" = {quoted(one.data[0, j])}")
+    value = "" if one.data is None else f" = {quoted(one.data[0, j])}"
+    stand_ins = one._best_stand_ins()
+    stand_in = None if stand_ins is None else stand_ins[0, j]
+    return one.feature_names[j] + value + ("" if stand_in is None else f" ({stand_in} would have done as well)")

@@ -20,7 +20,13 @@ from hideseek.engine.replacement import KNOCKOFFS
 from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Stack
 from hideseek.estimators._parameters import RULES
-from hideseek.estimators._search_state import restore_search, state_of_search, with_prefix
+from hideseek.estimators._search_state import (
+    restore_search,
+    restore_stand_ins,
+    state_of_search,
+    state_of_stand_ins,
+    with_prefix,
+)
 from hideseek.persistence import Arrays, Description
 from hideseek.tables import names_of_fit
 from hideseek.tabular import TableEncoder
@@ -63,6 +69,7 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
         "pool": model.pool_,
         "target_name": model.target_name_,
         "search": searched,
+        "stand_ins": state_of_stand_ins(model),
     }
     return {**arrays, **searched_arrays}, description
 
@@ -116,6 +123,7 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
     model.pool_ = description.get("pool", "values" if model._ensemble.knockoffs is None else "noise")
     model._set_target_state(description["target"])
     restore_search(model, arrays, description.get("search", {}))
+    restore_stand_ins(model, description.get("stand_ins"))
 
 
 def _recipe_from(recipe: Description) -> Recipe:

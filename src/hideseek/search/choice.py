@@ -17,7 +17,7 @@ from hideseek.metrics import auroc
 from hideseek.search.parts import N_FOLDS, Part
 from hideseek.search.path import Floats, PenaltyPath
 
-__all__ = ["choose_price"]
+__all__ = ["choose_price", "row_losses"]
 
 _POSITIONS = np.linspace(0.1, 1.1, 17)
 """Prices that are compared, as shares of the logarithmic range."""
@@ -131,7 +131,7 @@ def _judge(candidate: Ensemble, part: Part, rows: Sequence[NDArray[np.intp]], lo
     output = np.concatenate(outputs, axis=1)
     return _Judged(
         prices,
-        np.stack([_row_losses(loss, each, part.target[every]) for each in output]),
+        np.stack([row_losses(loss, each, part.target[every]) for each in output]),
         output,
         np.concatenate(n_selected, axis=1).mean(axis=1),
         (votes * (1 - votes)).sum(axis=2).mean(axis=1),
@@ -156,7 +156,7 @@ def _path(judged: _Judged, chosen: int, used: Part, loss: str, null_loss: float,
     )
 
 
-def _row_losses(loss: str, output: Floats, target: NDArray[Any]) -> Floats:
+def row_losses(loss: str, output: Floats, target: NDArray[Any]) -> Floats:
     """Return the prediction loss of every row. Shape: ``output (rows, outputs)``, ``target`` as in ``Data``."""
     if loss == "squared_error":
         return np.asarray(np.square(output[:, 0] - target))
