@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 __all__ = ["StandIn", "StandIns", "best_stand_ins", "from_arrays", "stand_in_columns", "to_arrays"]
 
-_AS_WELL = 0.1
-"""Share of what a feature is worth that a column which does as well may lose."""
+_AS_WELL, _AT_WORST = 0.1, 0.3
+"""Shares of what a feature is worth that a column which does as well may lose: as measured, and two standard errors
+above that."""
 
 
 class StandIn(NamedTuple):
@@ -35,7 +36,8 @@ class StandIn(NamedTuple):
     @property
     def does_as_well(self) -> bool:
         """Whether hardly anything is lost of what the feature is worth."""
-        return self.loss <= max(_AS_WELL * self.loss_hidden, 0.0)
+        at_worst = self.loss + 2 * self.standard_error
+        return self.loss <= _AS_WELL * self.loss_hidden and at_worst <= _AT_WORST * self.loss_hidden
 
 
 StandIns = Mapping[str, tuple[StandIn, ...]]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from hideseek.search import choice
-from hideseek.search.choice import _mean_and_error, _null_loss, _row_losses, choose_price
+from hideseek.search.choice import _mean_and_error, _null_loss, choose_price, row_losses
 from hideseek.search.parts import N_FOLDS, Part, folds_of
 
 
@@ -17,11 +17,11 @@ def test_losses_become_weighted_means_with_their_errors():
 
 def test_losses_of_rows_worked_by_hand():
     output = np.array([[0.25, 0.75], [0.5, 0.5]])
-    np.testing.assert_allclose(_row_losses("cross_entropy", output, np.array([1, 0])), -np.log([0.75, 0.5]))
+    np.testing.assert_allclose(row_losses("cross_entropy", output, np.array([1, 0])), -np.log([0.75, 0.5]))
     soft = np.array([[0.5, 0.5], [1.0, 0.0]])
     expected = [-0.5 * np.log(0.25) - 0.5 * np.log(0.75), -np.log(0.5)]
-    np.testing.assert_allclose(_row_losses("cross_entropy", output, soft), expected)
-    np.testing.assert_allclose(_row_losses("squared_error", output[:, :1], np.array([1.25, 0.0])), [1.0, 0.25])
+    np.testing.assert_allclose(row_losses("cross_entropy", output, soft), expected)
+    np.testing.assert_allclose(row_losses("squared_error", output[:, :1], np.array([1.25, 0.0])), [1.0, 0.25])
 
 
 def test_null_loss_is_that_of_the_class_shares_or_of_the_mean():

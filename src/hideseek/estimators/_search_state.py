@@ -64,9 +64,7 @@ def state_of_stand_ins(model: Any) -> Description | None:
 def restore_stand_ins(model: Any, description: Description | None) -> None:
     """Give back to a model what ``state_of_stand_ins`` saw; older files do not know them."""
     if description is not None:
-        model.stand_ins_ = {
-            name: tuple(StandIn(*each) for each in found) for name, found in description.items()
-        }
+        model.stand_ins_ = {name: tuple(StandIn(*each) for each in found) for name, found in description.items()}
 
 
 def with_prefix(arrays: Arrays, prefix: str) -> dict[str, NDArray[Any]]:

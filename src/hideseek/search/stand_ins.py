@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,13 +76,28 @@ class Features:
 
     def candidates(self, feature: int) -> list[int]:
         """Return the copies of a feature, and the known features whose columns are most correlated with its own."""
-        rows = np.arange(0, len(self.table), -(-len(self.table) // _ROWS_COMPARED))
-        own = _centred(self.standardised(feature, rows))
-        others = [k for k in self.known if k != feature]
-        alike = {k: float(np.abs(own.T @ _centred(self.standardised(k, rows))).max()) / len(rows) for k in others}
-        most_alike = sorted((k for k in others if alike[k] >= _LEAST_CORRELATION), key=lambda k: -alike[k])
+        Z, first = self._compared
+        place = list(self.known).index(feature)
+        own = Z[:, first[place] : first[place] + self._width(feature)]
+        alike = np.maximum.reduceat(np.abs(own.T @ Z).max(axis=0), first) / len(Z)
+        alike[place] = 0.0
+        order = np.argsort(-alike, kind="stable")[:_MOST_CANDIDATES]
+        most_alike = [self.known[i] for i in order if alike[i] >= _LEAST_CORRELATION]
         copies = [k for k, repeated in self.copies.items() if repeated == feature]
-        return [*copies, *most_alike[:_MOST_CANDIDATES]]
+        return [*copies, *most_alike]
+
+    @cached_property
+    def _compared(self) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+        """Some rows of the known features, each column with mean 0 and deviation 1, and where each feature begins."""
+        columns = np.concatenate([np.arange(self.columns[k].start, self.columns[k].stop) for k in self.known])
+        Z = self.scaler.of(columns).transform(self.table[:: -(-len(self.table) // _ROWS_COMPARED)][:, columns])
+        Z -= Z.mean(axis=0)
+        Z /= np.maximum(Z.std(axis=0), 1e-12)
+        widths = [self._width(k) for k in self.known]
+        return Z, np.cumsum([0, *widths[:-1]])
+
+    def _width(self, feature: int) -> int:
+        return int(self.columns[feature].stop - self.columns[feature].start)
 
     def told_by(
         self, other: int, feature: int, rows: NDArray[np.intp], reference: NDArray[np.intp], draw: np.random.Generator
@@ -93,8 +109,8 @@ class Features:
         """
         near, here = self.standardised(other, reference), self.standardised(other, rows)
         spread = near + _JITTER * draw.normal(size=near.shape)
-        n_draws = min(_DRAWS, len(reference))
-        _, found = KDTree(spread).query(here + _JITTER * draw.normal(size=here.shape), k=[*range(1, n_draws + 1)])
+        nearest = np.arange(1, _DRAWS + 1)
+        _, found = KDTree(spread).query(here + _JITTER * draw.normal(size=here.shape), k=nearest)
         values = self.table[reference, self.columns[feature]].astype(np.float64)
         told = values[found.T]
         if values.shape[1] == near.shape[1] == 1:
@@ -103,37 +119,42 @@ class Features:
         return np.asarray(told)
 
 
-def _centred(Z: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return columns of mean 0 and deviation 1, or 0 where they are constant."""
-    Z = Z - Z.mean(axis=0)
-    return np.asarray(Z / np.maximum(Z.std(axis=0), 1e-12))
+@dataclass(frozen=True)
+class _Question:
+    """What some held-out rows would lose: feature ``j`` is replaced by what ``k`` tells of it, or hidden (None).
+
+    Shape: ``rows (rows,)``, positions in the fold; ``values (draws, rows, columns of the feature)``, None if hidden.
+    """
+
+    j: int
+    k: int | None
+    place: int
+    rows: NDArray[np.intp]
+    values: _Floats | None
 
 
 class _HeldOut:
     """Rows of a fold, and the members that did not learn from them."""
 
-    def __init__(self, ensemble: Ensemble, part: Part, loss: str, threshold: float) -> None:
-        self.part, self._ensemble, self._loss = part, ensemble, loss
+    def __init__(self, ensemble: Ensemble, part: Part, columns: Sequence[slice], loss: str, threshold: float) -> None:
+        self._ensemble, self._part, self._columns, self._loss = ensemble, part, columns, loss
         self.selected = ensemble.masks(part.table) > threshold
-        self._usual = self._losses(np.arange(len(part.target)), [part.table] * _DRAWS, self.selected)
 
-    def loss_hidden(self, feature: int, rows: NDArray[np.intp]) -> _Floats:
-        """Return what rows lose when a feature is hidden. Shape: ``(rows,)``."""
-        shown = self.selected[rows]
-        shown[:, feature] = False
-        return self._losses(rows, [self.part.table[rows]] * _DRAWS, shown) - self._usual[rows]
-
-    def loss_replaced(self, columns: slice, rows: NDArray[np.intp], values: _Floats) -> _Floats:
-        """Return what rows lose when columns have other values, given for each draw. Shape: ``(rows,)``."""
-        tables = [self.part.table[rows] for _ in values]
-        for table, own in zip(tables, values, strict=True):
-            table[:, columns] = own
-        return self._losses(rows, tables, self.selected[rows]) - self._usual[rows]
-
-    def _losses(self, rows: NDArray[np.intp], tables: Sequence[_Floats], shown: NDArray[np.bool_]) -> _Floats:
-        softmax = self._loss != "squared_error"
-        output = answers_from(self._ensemble, tables, shown, softmax=softmax)
-        return row_losses(self._loss, output.astype(np.float64), self.part.target[rows])
+    def losses(self, questions: Sequence[_Question]) -> list[_Floats]:
+        """Return what the rows of each question lose; all are asked at once. Shape of each: ``(rows,)``."""
+        every = np.arange(len(self.selected))
+        rows = np.concatenate([every, *(question.rows for question in questions)])
+        shown, tables = self.selected[rows], [self._part.table[rows] for _ in range(_DRAWS)]
+        ends = np.cumsum([len(every), *(len(question.rows) for question in questions)])
+        for question, start, end in zip(questions, ends, ends[1:], strict=False):
+            if question.values is None:
+                shown[start:end, question.place] = False
+                continue
+            for table, values in zip(tables, question.values, strict=True):
+                table[start:end, self._columns[question.place]] = values
+        output = answers_from(self._ensemble, tables, shown, softmax=self._loss != "squared_error")
+        usual, *others = np.split(row_losses(self._loss, output.astype(np.float64), self._part.target[rows]), ends[:-1])
+        return [own - usual[question.rows] for own, question in zip(others, questions, strict=True)]
 
 
 def stand_ins_among(
@@ -167,20 +188,24 @@ def stand_ins_among(
     weight: dict[int, list[_Floats]] = {}
     with one_thread():  # the operations are too small to be shared
         for rows, reference, members in _folds(fold, len(ensemble.visible)):
-            held_out = _HeldOut(ensemble.members(members), part.rows(rows), loss, threshold)
-            for place in np.flatnonzero(held_out.selected.any(axis=0)):
+            held_out = _HeldOut(ensemble.members(members), part.rows(rows), columns, loss, threshold)
+            questions = []
+            for place in np.flatnonzero(held_out.selected.any(axis=0)).tolist():
                 j, own = features.known[place], np.flatnonzero(held_out.selected[:, place])
                 if j not in candidates:
                     candidates[j] = features.candidates(j)
-                weight.setdefault(j, []).append(np.ones(len(own)) if weights is None else weights[rows[own]])
-                lost.setdefault((j, None), []).append(held_out.loss_hidden(place, own))
+                if candidates[j]:
+                    weight.setdefault(j, []).append(np.ones(len(own)) if weights is None else weights[rows[own]])
+                    questions.append(_Question(j, None, place, own, None))
                 for k in candidates[j]:
                     values = features.told_by(k, j, rows[own], reference, draw)
-                    lost.setdefault((j, k), []).append(held_out.loss_replaced(columns[place], own, values))
+                    questions.append(_Question(j, k, place, own, values))
+            for question, losses in zip(questions, held_out.losses(questions), strict=True):
+                lost.setdefault((question.j, question.k), []).append(losses)
     found = {}
-    for j, others in sorted(candidates.items()):
+    for j in sorted(weight):
         hidden, share = np.concatenate(lost[j, None]), np.concatenate(weight[j])
-        figures = [(k, names[k], np.concatenate(lost[j, k])) for k in others]
+        figures = [(k, names[k], np.concatenate(lost[j, k])) for k in candidates[j]]
         stand_ins = _worth_naming(hidden, share / share.sum(), figures, features.copies)
         if stand_ins:
             found[names[j]] = stand_ins
