@@ -124,8 +124,8 @@ class ExplanationPlots:
     def path(self, row: int, *, max_features: int = 20, ax: Axes | None = None) -> Axes:
         """One row's features, entering as the price of showing a feature falls, and what is then predicted.
 
-        Each bar begins at the feature's entry price; the features that have begun at a price are those that are selected
-        there. Needs a model that answers for a range of penalties: one of any preset but "paper".
+        Each bar begins at the feature's entry price: at any price, the features with a bar there are those selected.
+        Needs a model that answers for a range of penalties: one of any preset but "paper".
 
         Args:
             row: Its position.

@@ -42,7 +42,9 @@ def entering(explanation: Explanation, position: int, *, max_features: int, ax: 
     if not len(there):
         raise InputError(f"row {position}: no feature enters at any price, so there is nothing to draw")
     there = there[np.lexsort((-one.importance[0, there], -entry[there]))]  # prices are cut at the highest one trained
-    ax, _ = feature_lines([one.feature_names[j] for j in there], -np.arange(len(there)), max_features, ax, text=4)
+    ax, _ = feature_lines(
+        [one.feature_names[j] for j in there], -np.arange(float(len(there))), max_features, ax, text=4
+    )
     shown = there[: len(ax.get_yticks())]
     price = None if model is None or model._ensemble.n_features is not None else model._ensemble.price
     if price is not None:
