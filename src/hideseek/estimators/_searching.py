@@ -15,7 +15,7 @@ from hideseek.engine.recipe import Recipe
 from hideseek.errors import InputError
 from hideseek.estimators._fitting import Prepared, fit_stack
 from hideseek.estimators._parameters import resolve_recipe, resolve_screening
-from hideseek.search.copies import copies_among
+from hideseek.search.copies import copies_among, copies_of_levels
 from hideseek.search.parts import folds_of
 from hideseek.search.path import PenaltyPath
 from hideseek.search.screening import Screening, residuals_of, screen
@@ -61,13 +61,14 @@ def _worth_training(model: BaseHideSeek, problem: Prepared, recipe: Recipe) -> P
 
 
 def _copies(problem: Prepared, residuals: NDArray[np.float32], features: NDArray[np.intp]) -> dict[int, int]:
-    """Return the features that repeat another one, each with that other one; features of one column alone can."""
+    """Return the features that repeat another one, each with that other one."""
     widths = np.ones(problem.n_features, dtype=int) if problem.widths is None else np.array(problem.widths)
     first = np.cumsum(widths) - widths
     single = features[widths[features] == 1]
     found = copies_among(problem.train.table, problem.scaler, residuals, first[single])
     feature_of = dict(zip(first[single].tolist(), single.tolist(), strict=True))
-    return {feature_of[column]: feature_of[other] for column, other in found.items()}
+    numbers = {feature_of[column]: feature_of[other] for column, other in found.items()}
+    return numbers | copies_of_levels(problem.train.table, problem.columns, features[widths[features] > 1].tolist())
 
 
 def _stand_ins(model: BaseHideSeek, whole: Prepared, trained: Prepared) -> dict[str, tuple[StandIn, ...]]:
