@@ -25,8 +25,8 @@ from hideseek.stand_ins import StandIn
 
 __all__ = ["Features", "stand_ins_among"]
 
-_MOST_ROWS = 1000
-"""Held-out rows that are looked at."""
+_MOST_ROWS, _MOST_OF_A_FEATURE = 1000, 500
+"""Held-out rows that are looked at, and of those that select a feature."""
 
 _FEWEST_ROWS = 10
 """Of those, rows that have to select a feature."""
@@ -192,6 +192,7 @@ def stand_ins_among(
             questions = []
             for place in np.flatnonzero(held_out.selected.any(axis=0)).tolist():
                 j, own = features.known[place], np.flatnonzero(held_out.selected[:, place])
+                own = own[:: -(-len(own) // (_MOST_OF_A_FEATURE // N_FOLDS))]
                 if j not in candidates:
                     candidates[j] = features.candidates(j)
                 if candidates[j]:
