@@ -257,9 +257,21 @@ def test_rows_can_be_searched_by_what_is_selected_at_the_price(browser, reports,
         page.get_by_label("Rows per page").select_option("100")
         page.get_by_label("Search").fill("x5")
         assert column(page, 1) == [str(row) for row in np.flatnonzero(selected[:, 4])]
-        heatmap = page.locator("#heatmap-canvas")
+
+
+def test_the_heatmap_tells_what_is_selected_at_the_price(browser, reports, models, table):
+    with Visit(browser, reports["binary"]) as page:
+        page.get_by_role("slider", name="From few to many features").press("Home")
+        page.locator("#heatmap-moved").wait_for()
+        selected = priced(page, models["binary"], 0).select(table[0][:60])
+        page_data = json.loads(page.locator("#page-data").text_content())
+        row, heatmap = page_data["rows"]["order"][0], page.locator("#heatmap-canvas")
         heatmap.press("ArrowDown")
-        assert "selected" in page.locator("#heatmap-cell").text_content()
+        for j in page_data["features"]["heatmap"]:
+            said = "selected" if selected[row, j] else "not selected"
+            assert page.locator("#heatmap-cell").text_content().endswith(f"row {row}, x{j + 1}: {said}")
+            heatmap.press("ArrowRight")
+        assert not selected[row].all()
 
 
 def test_a_page_of_one_price_has_no_slider(browser, models, table, tmp_path):
