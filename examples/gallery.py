@@ -44,6 +44,7 @@ def syn4() -> Pictures:
         "histograms": explanation.plot.histograms,
         "histograms, truth known": lambda: explanation.plot.histograms(relevant=test.relevant, order="table"),
         "row": lambda: explanation.plot.row(1),
+        "path of a row": lambda: explanation.plot.path(1),
         "number selected": explanation.plot.n_selected,
         "comparison": lambda: explanation.plot.compare(lasso, labels=("Hide&Seek", "LASSO")),
         "history": lambda: plot_history(model),

@@ -18,6 +18,7 @@ from hideseek.frames import FrameLibrary, make_frame
 from hideseek.interop import to_shap
 from hideseek.picking import are_names, by_name, positions
 from hideseek.sentences import sentence
+from hideseek.stand_ins import StandIns, best_stand_ins, from_arrays, stand_in_columns, to_arrays
 from hideseek.validation import Rule, as_array, check_parameters, choice, row_number
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class Explanation:
         agreement: Gives ``selection_probability`` when it is first asked for.
         entry: Gives ``entry_price`` when it is first asked for.
         effects: Gives ``effect`` when it is first asked for.
+        stand_ins: What could take the place of features; None: not known.
         frame_library: "pandas" or "polars": what frames are made with.
         target_name: What the predictions are values of, for sentences and pictures.
 
@@ -86,6 +88,7 @@ class Explanation:
         agreement: Agreement | None = None,
         entry: Agreement | None = None,
         effects: EffectsOf | None = None,
+        stand_ins: StandIns | None = None,
         frame_library: FrameLibrary = "pandas",
         target_name: str | None = None,
     ) -> None:
@@ -125,6 +128,7 @@ class Explanation:
         self._agreed: NDArray[Any] | None = None
         self._effects_of = effects
         self._effects: Effects | None = None
+        self._stand_ins = stand_ins
         self._picked = np.arange(n_features)  # of the features of the fit, those that are left
         for name, size, expected in (
             ("feature_names", len(self.feature_names), n_features),
@@ -215,6 +219,42 @@ class Explanation:
             self._effects = self._effects_of(self._inputs).part(slice(None), self._picked)
         return self._effects
 
+    def stand_ins(self) -> Any:
+        """Return, for each selected feature of each row, the columns that could take its place.
+
+        One line per row, feature and stand-in, the best stand-in first. Columns: ``loss``, what predictions lose when
+        the feature is not known itself, but as far as the stand-in tells it; its ``standard_error``; ``loss_hidden``,
+        what they lose when it is not known at all. All are means over held-out rows of the fit that select the feature
+        at the penalty of the fit, in nats for classes, in shares of the target's variance for values. Listed are
+        copies, which were left out of the fit, and columns that lose at most half of ``loss_hidden``. Networks that
+        were trained on the stand-in could lose less.
+
+        None where the model does not know: it answers for one penalty, or has no networks.
+
+        Example:
+            >>> import numpy as np
+            >>> from hideseek import HideSeekClassifier
+            >>> X = np.random.default_rng(0).normal(size=(1000, 3))
+            >>> y = X[:, 0] * X[:, 1] > 0
+            >>> twice = np.hstack((X, X[:, :1]))
+            >>> explanation = HideSeekClassifier("fast", random_state=0).fit(twice, y).explain(twice)
+            >>> explanation.stand_ins()["stand_in"].unique().tolist()
+            ['x4']
+        """
+        if self._stand_ins is None:
+            return None
+        return self._frame(stand_in_columns(self._stand_ins, self.feature_names, self.selected, self.row_labels))
+
+    def _best_stand_ins(self) -> NDArray[Any] | None:
+        """Return the column that would have done as well as each selected feature, or None where no feature has one.
+
+        Shape: ``(rows, features)``, names or None.
+        """
+        known = self._stand_ins or {}
+        if not any(each.does_as_well for name in self.feature_names for each in known.get(name, ())):
+            return None
+        return best_stand_ins(known, self.feature_names, self.selected)
+
     # -- a part of it -------------------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Explanation:
@@ -242,6 +282,7 @@ class Explanation:
             agreement=self._agreement,
             entry=self._entry,
             effects=self._effects_of,
+            stand_ins=self._stand_ins,
             frame_library=self._frame_library,
             target_name=self.target_name,
         )
@@ -276,7 +317,10 @@ class Explanation:
         return ExplanationPlots(self)
 
     def to_frame(self) -> Any:
-        """One line per row and feature: row, feature, value, importance, selected and, where known, effect."""
+        """One line per row and feature: row, feature, value, importance, selected and, where known, effect.
+
+        Where features have one, ``stand_in`` is a column that would have done as well; see :meth:`stand_ins`.
+        """
         n_rows, n_features = self.shape
         columns: dict[str, NDArray[Any]] = {
             "row": np.repeat(self.row_labels, n_features),
@@ -287,6 +331,8 @@ class Explanation:
         columns |= {"importance": self.importance.reshape(-1), "selected": self.selected.reshape(-1)}
         if (effect := self.effect) is not None:
             columns["effect"] = effect.reshape(-1)
+        if (stand_in := self._best_stand_ins()) is not None:
+            columns["stand_in"] = stand_in.reshape(-1)
         return self._frame(columns)
 
     def mean_importance(self) -> Any:
@@ -392,6 +438,8 @@ class Explanation:
             arrays["target_name"] = np.array(self.target_name)
         if (effects := self._find_effects()) is not None:
             arrays |= effects.to_arrays()
+        if self._stand_ins is not None:
+            arrays |= to_arrays(self._stand_ins)
         write_explanation(path, {name: value for name, value in arrays.items() if value is not None})
 
     @classmethod
@@ -411,6 +459,7 @@ class Explanation:
             importance_kind=str(arrays["importance_kind"]),
             frame_library=cast(Literal["pandas", "polars"], str(arrays["frame_library"])),
             target_name=str(arrays["target_name"]) if "target_name" in arrays else None,
+            stand_ins=from_arrays(arrays),
         )
         if "prediction" in arrays:
             explanation._predicted = arrays["prediction"], arrays.get("probability")

@@ -42,6 +42,8 @@ _MEMBERS = {
     "effect_cells": ArrayRule(("b1",), ("rows", "features"), optional=True),
     "effect_change": ArrayRule(("f",), ("cells", "outputs"), optional=True),
     "effect_classes": ArrayRule(_ANY, ("outputs",), optional=True),
+    "stand_in_names": ArrayRule(("U",), ("pairs", 2), optional=True),
+    "stand_in_losses": ArrayRule(("f8",), ("pairs", 3), optional=True),
     "digest": ArrayRule(("U",), (), optional=True),
 }
 _MOST_SECONDS = 1e13

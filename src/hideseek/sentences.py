@@ -25,7 +25,8 @@ def sentence(one: Explanation) -> str:
     n_selected, n_features = int(one.n_selected[0]), one.shape[1]
     if not n_selected:
         return f"Row {one.row_labels[0]}: {predicted}no feature stood out."
-    features = _with_importance(one) if one.effect is None else _with_effect(one, one.effect[0])
+    effect = one.effect
+    features = _with_importance(one) if effect is None else _with_effect(one, effect[0])
     return f"Row {one.row_labels[0]}: {predicted}{n_selected} of {n_features} features decided: {features}."
 
 
@@ -82,4 +83,13 @@ def _by_size(one: Explanation, numbers: NDArray[np.floating]) -> NDArray[np.intp
 
 
 def _named(one: Explanation, j: int) -> str:
-    return one.feature_names[j] + ("" if one.data is None else f" = {quoted(one.data[0, j])}")
+    value = "" if one.data is None else f" = {quoted(one.data[0, j])}"
+    return one.feature_names[j] + value + _stand_in(one, j)
+
+
+def _stand_in(one: Explanation, j: int) -> str:
+    """Return " (x12 would have done as well)", or nothing where no column would that is not selected itself."""
+    found = [each.name for each in (one._stand_ins or {}).get(one.feature_names[j], ()) if each.does_as_well]
+    selected = {one.feature_names[k] for k in np.flatnonzero(one.selected[0])} if found else set()
+    free = [name for name in found if name not in selected]
+    return f" ({free[0]} would have done as well)" if free else ""

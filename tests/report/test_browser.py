@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hideseek import Explanation
+from hideseek import Explanation, HideSeekClassifier
 from hideseek.report import write_report
 
 EXACT = 1e-5
@@ -207,6 +207,93 @@ def as_frame(shown, X):
     for name in ("member", "sure"):
         frame[name] = frame[name].map({"True": True, "False": False})
     return frame
+
+
+def priced(page, model, level):
+    """The model at the price of a level of the page's slider."""
+    path = json.loads(page.locator("#page-data").text_content())["path"]
+    return model.at(penalty=path["prices"][level] / path["prices"][path["chosen"]] * model.penalty_)
+
+
+@pytest.mark.parametrize("name", ["binary", "regression"])
+def test_one_slider_moves_rows_ranking_tiles_and_what_if_to_another_price(browser, reports, models, table, name):
+    model, X = models[name], table[0][:60]
+    with Visit(browser, reports[name]) as page:
+        slider = page.get_by_role("slider", name="From few to many features")
+        page.locator("#what-if-sentence", has_text="With these values").wait_for()
+        before = page.locator("main").inner_text()
+        page.get_by_label("Rows per page").select_option("100")
+        for key, level in (("End", 50), ("Home", 0), ("PageUp", 5)):
+            slider.press(key)
+            assert slider.input_value() == str(level)
+            page.evaluate("new Promise(requestAnimationFrame)")  # the page follows the slider once in a frame
+            assert page.locator("#rows-moved").is_visible()
+            other = priced(page, model, level)
+            selected = other.select(X)
+            place = 4 if name == "regression" else 5
+            assert column(page, place) == [str(count) for count in selected.sum(axis=1)]
+            ranked = page.locator("#ranking-moved-table th").all_text_contents()
+            shown = page.locator("#ranking-moved-table td.number").all_text_contents()
+            shares = {f"x{j + 1}": 100 * share for j, share in enumerate(selected.mean(axis=0)) if share}
+            assert {each: float(share.rstrip("%")) for each, share in zip(ranked, shown, strict=True)} == pytest.approx(
+                shares, abs=0.51
+            )
+            assert page.locator("#tile-selected").text_content() == f"{selected.sum(axis=1).mean():.1f}"
+            assert f"{selected.sum(axis=1).mean():.1f} features per row" in slider.get_attribute("aria-valuetext")
+            assert_same_answer(page, other)
+        page.get_by_role("button", name="As chosen").click()
+        page.locator("#rows-moved").wait_for(state="hidden")
+        page.get_by_label("Rows per page").select_option("25")
+        page.wait_for_timeout(500)  # the sentence of what-if waits before it speaks
+        assert page.locator("main").inner_text() == before
+        assert_same_answer(page, model)
+
+
+def test_rows_can_be_searched_by_what_is_selected_at_the_price(browser, reports, models, table):
+    with Visit(browser, reports["binary"]) as page:
+        page.get_by_role("slider", name="From few to many features").press("End")
+        page.locator("#rows-moved").wait_for()
+        selected = priced(page, models["binary"], 50).select(table[0][:60])
+        page.get_by_label("Rows per page").select_option("100")
+        page.get_by_label("Search").fill("x5")
+        assert column(page, 1) == [str(row) for row in np.flatnonzero(selected[:, 4])]
+
+
+def test_the_heatmap_tells_what_is_selected_at_the_price(browser, reports, models, table):
+    with Visit(browser, reports["binary"]) as page:
+        page.get_by_role("slider", name="From few to many features").press("Home")
+        page.locator("#heatmap-moved").wait_for()
+        selected = priced(page, models["binary"], 0).select(table[0][:60])
+        page_data = json.loads(page.locator("#page-data").text_content())
+        row, heatmap = page_data["rows"]["order"][0], page.locator("#heatmap-canvas")
+        heatmap.press("ArrowDown")
+        for j in page_data["features"]["heatmap"]:
+            said = "selected" if selected[row, j] else "not selected"
+            assert page.locator("#heatmap-cell").text_content().endswith(f"row {row}, x{j + 1}: {said}")
+            heatmap.press("ArrowRight")
+        assert not selected[row].all()
+
+
+def test_a_page_of_one_price_has_no_slider(browser, models, table, tmp_path):
+    models["binary"].explain(table[0][:60], n_features=2).report(tmp_path / "two.html")
+    with Visit(browser, tmp_path / "two.html") as page:
+        assert page.locator("#path").is_hidden()
+        assert len(column(page, 1)) == 25
+
+
+def test_the_sentence_of_what_if_names_stand_ins_too(browser, table, tmp_path):
+    X, score = table
+    twice = np.hstack((X[:, :4], X[:, [3]]))
+    model = HideSeekClassifier("fast", steps=300, prediction_draws=4, random_state=0).fit(twice, score > 0)
+    explanation = model.explain(twice[:30])
+    row = next(i for i in range(30) if "(x5 would have done as well)" in explanation.describe(i))
+    explanation.report(tmp_path / "twice.html")
+    with Visit(browser, tmp_path / "twice.html") as page:
+        assert "x5 would have done as well" in page.locator("#ranking-chosen").inner_text()
+        page.get_by_role("textbox", name="Start from row").fill(str(row))
+        page.get_by_role("button", name="Take this row").click()
+        expected = explanation.describe(row).replace(f"Row {row}: ", "With these values: ")
+        page.get_by_text(expected, exact=True).wait_for()
 
 
 def test_the_sentence_of_what_if_is_that_of_describe(browser, reports, models, table):

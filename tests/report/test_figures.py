@@ -16,7 +16,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from scipy.integrate import trapezoid
 
-from hideseek import Explanation, InputError
+from hideseek import Explanation, HideSeekClassifier, InputError
 from hideseek.metrics import best_patches
 from hideseek.report import plot_history, plot_path, plot_screening
 from hideseek.report.figures.colours import OKABE_ITO
@@ -73,6 +73,12 @@ def image_of(explanation, ax):
     return explanation.plot.image(0, shape=shape, patch_size=1, n_patches=1, pixels=pixels, ax=ax)
 
 
+def path_of(explanation, ax):
+    priced = explanation[:]
+    priced._entered = 1e-4 + np.abs(np.nan_to_num(explanation.importance)) / 10
+    return priced.plot.path(-1, ax=ax)
+
+
 ODD = odd_explanations()
 PICTURES = {
     "call": lambda e, ax=None: e.plot(ax=ax),
@@ -81,6 +87,7 @@ PICTURES = {
     "histograms": lambda e, ax=None: e.plot.histograms(ax=ax),
     "histograms of a known truth": lambda e, ax=None: e.plot.histograms(ax=ax, relevant=e.selected),
     "row": lambda e, ax=None: e.plot.row(-1, ax=ax),
+    "path": lambda e, ax=None: path_of(e, ax),
     "n_selected": lambda e, ax=None: e.plot.n_selected(ax=ax),
     "image": lambda e, ax=None: image_of(e, ax),
     "compare": lambda e, ax=None: e.plot.compare(e[::-1], ax=ax),
@@ -285,6 +292,42 @@ def test_one_rows_answer_has_values_selection_and_prediction():
     assert ax.get_title().split("\n") == [r"row anna: predicted '\$yes\$'", "(0.75)"]
     with pytest.raises(IndexError, match="row 2"):
         explanation.plot.row(2)
+
+
+def test_the_features_of_a_row_enter_in_the_order_of_their_prices(switch, model):
+    explanation = model.explain(switch[0][:3])
+    ax = explanation.plot.path(1)
+    entry = explanation.entry_price[1]
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    drawn = [entry[explanation.feature_names.index(name)] for name in names]
+    assert drawn == sorted(drawn, reverse=True)
+    ends = [bar.get_x() + bar.get_width() for bar in ax.patches]
+    np.testing.assert_allclose(ends, drawn, rtol=1e-5)
+    left, right = ax.get_xlim()
+    assert left > right, "prices fall from left to right"
+    (chosen,) = [line.get_xdata()[0] for line in ax.get_lines()]
+    np.testing.assert_allclose(chosen, model._ensemble.price)
+    for bar, name in zip(ax.patches, names, strict=True):
+        selected = explanation.selected[1, explanation.feature_names.index(name)]
+        assert to_hex(bar.get_facecolor()) == (BLUE if selected else GREY)
+        assert selected == (bar.get_x() + bar.get_width() > chosen)
+
+
+def test_beside_each_feature_stands_the_prediction_once_it_has_entered(switch, model):
+    explanation = model.explain(switch[0][:3])
+    ax = explanation.plot.path(1)
+    said = [float(text.get_text()) for text in ax.texts]
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    last = explanation.entry_price[1, explanation.feature_names.index(names[-1])]
+    fuller = model.at(penalty=0.999 * float(last) * 4)
+    expected = fuller.predict_proba(switch[0][1:2])[0][int(explanation.prediction[1])]
+    assert abs(said[-1] - expected) < 0.006
+
+
+def test_a_path_without_a_range_of_prices_is_refused_with_what_to_do(switch):
+    explanation = HideSeekClassifier("paper", steps=2, random_state=0).fit(*switch).explain(switch[0][:1])
+    with pytest.raises(InputError, match='fit a model with any preset but "paper"'):
+        explanation.plot.path(0)
 
 
 def test_the_number_selected_is_a_share_of_the_rows():

@@ -515,3 +515,41 @@ def test_columns_are_packed_as_short_as_can_be(values, kind):
     packed = pack_column(np.array(values, dtype=float))
     assert packed["type"] == kind
     np.testing.assert_allclose(arrays(packed), values, rtol=1e-7)
+
+
+# -- from few features to many ------------------------------------------------------------------------------------
+
+
+def test_the_slider_starts_at_the_selection_that_was_made(page, model, switch):
+    path, n_features = page.data["path"], 4
+    first = arrays(path["first"]).reshape(-1, n_features)
+    np.testing.assert_array_equal(first <= path["chosen"], model.select(switch[0]))
+    assert path["prices"][path["chosen"]] == model._ensemble.price
+    assert path["prices"] == sorted(path["prices"], reverse=True)
+    assert [sum(counts) for counts in path["numbers"]] == [2000] * 51
+
+
+def test_every_level_selects_what_the_model_selects_at_its_price(page, model, switch):
+    path = page.data["path"]
+    first = arrays(path["first"]).reshape(-1, 4)
+    for level in (0, 20, 50):
+        other = model.at(penalty=path["prices"][level] / model._ensemble.price * model.penalty_)
+        selected = other.select(switch[0])
+        assert (selected != (first <= level)).mean() < 1e-3
+        shares = arrays(path["selected"]).reshape(-1, 4, 51)[:, :, level] / 65535
+        overall = np.array(path["sizes"]) @ shares / sum(path["sizes"])
+        np.testing.assert_allclose(overall, selected.mean(axis=0), atol=2e-3)
+
+
+def test_levels_of_a_long_table_are_counted_in_some_of_its_rows(model, switch, tmp_path, monkeypatch):
+    monkeypatch.setattr("hideseek.report.page.path._ROWS_COUNTED", 500)
+    write_report(model.explain(switch[0]), tmp_path / "long.html", max_rows=100)
+    path = Page(tmp_path / "long.html").data["path"]
+    assert sum(path["numbers"][0]) == 500
+    assert len(arrays(path["first"])) == 100 * 4
+
+
+def test_a_model_of_one_penalty_has_no_levels(switch, tmp_path):
+    model = HideSeekClassifier("paper", steps=2, random_state=0).fit(*switch)
+    write_report(model.explain(switch[0][:50]), tmp_path / "paper.html")
+    assert Page(tmp_path / "paper.html").data["path"] is None

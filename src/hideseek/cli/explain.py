@@ -118,7 +118,7 @@ def _long(explanation: Explanation) -> dict[str, NDArray[Any]]:
     import numpy as np
 
     n_rows, n_features = explanation.shape
-    data, effect = explanation.data, explanation.effect
+    data, effect, stand_in = explanation.data, explanation.effect, explanation._best_stand_ins()
     return {
         "row": np.repeat(explanation.row_labels, n_features),
         **{name: np.repeat(values, n_features) for name, values in _predicted(explanation).items()},
@@ -127,6 +127,7 @@ def _long(explanation: Explanation) -> dict[str, NDArray[Any]]:
         "importance": explanation.importance.reshape(-1),
         "selected": explanation.selected.reshape(-1),
         **({} if effect is None else {"effect": effect.reshape(-1)}),
+        **({} if stand_in is None else {"stand_in": stand_in.reshape(-1)}),
     }
 
 

@@ -13,7 +13,7 @@ from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.hideseek import mix
 from hideseek.engine.path import mask_at, position_of
 
-__all__ = ["answers_along", "price_bounds", "votes_along"]
+__all__ = ["answers_along", "answers_from", "price_bounds", "votes_along"]
 
 
 def answers_along(
@@ -46,6 +46,36 @@ def answers_along(
             answers.append((total / n_draws).t()[: len(X)])
             selections.append(selected.t()[: len(X)])
         return torch.stack(answers).cpu().numpy(), torch.stack(selections).cpu().numpy()
+
+
+def answers_from(
+    ensemble: Ensemble, tables: Sequence[NDArray[np.floating]], shown: NDArray[np.bool_], *, softmax: bool
+) -> NDArray[np.float32]:
+    """Return the predictions from given features at the ensemble's price, averaged over one draw for each table.
+
+    Args:
+        ensemble: At a price.
+        tables: For each draw the rows as they are in it, raw; what is hidden is drawn from the pool. Shape of each:
+            ``(rows, columns)``.
+        shown: The features that every member is shown. Shape: ``(rows, features)``.
+        softmax: Whether to average probabilities, not logits.
+
+    Shape: ``(rows, outputs)``.
+    """
+    stack = ensemble.stack
+    u = None if ensemble.price is None else position_of(ensemble.price, ensemble.price_range)
+    seek, pool = stack.seek_at(u), ensemble.pool
+    with torch.inference_mode():
+        total = torch.zeros((), device=pool.device)
+        for draw, X in enumerate(tables):
+            x = ensemble.standardised(X)[:1]
+            mask = torch.zeros(1, shown.shape[1], x.shape[2], device=pool.device)
+            mask[0, :, : len(shown)] = torch.from_numpy(shown.T).to(pool.device)
+            row = pool[draw % len(pool)][None, :, None]
+            x_hat = row if ensemble.knockoffs is None else ensemble.knockoffs.given(x)(row)
+            y_hat = stack.seek_outputs(seek, mix(stack.by_column(mask), x, x_hat))
+            total = total + (y_hat.softmax(dim=1) if softmax else y_hat).mean(dim=0)
+        return (total / len(tables)).t()[: len(shown)].cpu().numpy()
 
 
 def votes_along(

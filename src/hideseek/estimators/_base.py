@@ -35,6 +35,7 @@ from hideseek.explanation import Explanation
 from hideseek.frames import frame_library, row_labels
 from hideseek.search import PenaltyPath, Screening, Trust
 from hideseek.search.parts import Split, held_out_rows
+from hideseek.stand_ins import StandIn
 from hideseek.tables import (
     check_mixed_rows,
     check_mixed_training_table,
@@ -71,6 +72,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
     screening_: Screening
     copies_: dict[int, int]
     trust_: Trust | None
+    stand_ins_: dict[str, tuple[StandIn, ...]]
 
     def __init__(
         self,
@@ -377,6 +379,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             model=fitted,
             agreement=partial(fitted._ensemble.agreement, threshold=self.threshold),
             entry=self._entry_prices if self._ensemble.stack.price_range is not None else None,
+            stand_ins=getattr(self, "stand_ins_", None),
             frame_library=frame_library(X),
             target_name=self.target_name_,
         )

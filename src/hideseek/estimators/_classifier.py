@@ -85,6 +85,8 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         path_: What each penalty costs and selects, a ``PenaltyPath``; not with preset "paper".
         screening_: Where columns were screened, what speaks for each and which were kept, a ``Screening``.
         copies_: Columns that repeat another one and are left out, each with that other one, by number.
+        stand_ins_: For features by name, the columns that could take their place and what held-out rows would lose; see
+            :meth:`hideseek.Explanation.stand_ins`.
         history_: Up to a hundred records: "step", "penalty"; and by member "loss", "prediction_loss", "mean_mask" and,
             with rows held out, "validation_loss".
 

@@ -31,6 +31,7 @@ from hideseek.schema import (
     MapOf,
     Node,
     check_value,
+    is_text,
     text,
 )
 from hideseek.search.screening import REASONS
@@ -60,6 +61,10 @@ def _is_weights(value: Any) -> bool:
         isinstance(pair, list) and len(pair) == 2 and SCALAR.accepts(pair[0]) and NOT_NEGATIVE.accepts(pair[1])
         for pair in value
     )
+
+
+def _is_stand_in(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 4 and is_text(value[0]) and all(map(FINITE.accepts, value[1:]))
 
 
 _PARAMETERS: dict[str, Rule | Node] = {
@@ -132,6 +137,7 @@ _NEWER: dict[str, Rule | Node] = {
     "target_name": text().or_none(),
     "price": POSITIVE.or_none(),
     "trust": _OrNone(_TRUST),
+    "stand_ins": _OrNone(MapOf(ListOf(Rule("a name and three numbers", _is_stand_in), least=1))),
 }
 """What files of the first version lack."""
 

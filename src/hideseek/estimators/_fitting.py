@@ -79,6 +79,12 @@ class Prepared:
         return self.train.table.shape[1] if self.widths is None else len(self.widths)
 
     @property
+    def columns(self) -> list[slice]:
+        """The columns of each feature."""
+        ends = np.cumsum(self.widths or (1,) * self.n_features).tolist()
+        return [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+
+    @property
     def varies(self) -> NDArray[np.bool_]:
         """The features with a column that is not constant. Shape: ``(features,)``."""
         return self.by_feature(~self.scaler.constant)

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from hideseek.persistence import Arrays, Description
 from hideseek.search import PenaltyPath, Screening
 from hideseek.search.screening import REASONS
+from hideseek.stand_ins import StandIn
 
-__all__ = ["restore_search", "state_of_search", "with_prefix"]
+__all__ = ["restore_search", "restore_stand_ins", "state_of_search", "state_of_stand_ins", "with_prefix"]
 
 _PATH, _SCREENING, _COPIES = "path.", "screening.", "copies"
 
@@ -51,6 +52,19 @@ def restore_search(model: Any, arrays: Arrays, description: Description) -> None
         model.screening_ = Screening(**screening)
     if model.recipe_.highest_prices:
         model.copies_ = dict(arrays[_COPIES].tolist()) if _COPIES in arrays else {}
+
+
+def state_of_stand_ins(model: Any) -> Description | None:
+    """Return the stand-ins as JSON, None where they are not known."""
+    if not hasattr(model, "stand_ins_"):
+        return None
+    return {name: [list(each) for each in found] for name, found in model.stand_ins_.items()}
+
+
+def restore_stand_ins(model: Any, description: Description | None) -> None:
+    """Give back to a model what ``state_of_stand_ins`` saw; older files do not know them."""
+    if description is not None:
+        model.stand_ins_ = {name: tuple(StandIn(*each) for each in found) for name, found in description.items()}
 
 
 def with_prefix(arrays: Arrays, prefix: str) -> dict[str, NDArray[Any]]:

@@ -15,9 +15,12 @@ from hideseek.engine.recipe import Recipe
 from hideseek.errors import InputError
 from hideseek.estimators._fitting import Prepared, fit_stack
 from hideseek.estimators._parameters import resolve_recipe, resolve_screening
-from hideseek.search.copies import copies_among
+from hideseek.search.copies import copies_among, copies_of_levels
+from hideseek.search.parts import folds_of
 from hideseek.search.path import PenaltyPath
 from hideseek.search.screening import Screening, residuals_of, screen
+from hideseek.search.stand_ins import Features, stand_ins_among
+from hideseek.stand_ins import StandIn
 from hideseek.validation import is_finite_number, shown
 
 if TYPE_CHECKING:
@@ -32,11 +35,15 @@ _FEWEST_COLUMNS = 16
 def fit_models(models: Sequence[BaseHideSeek], problems: Sequence[Prepared]) -> None:
     """Screen the columns of every problem, then train all models; problems of equal shape share a stack."""
     recipe = resolve_recipe(models[0].get_params(deep=False), problems[0].shape[0])
+    given = problems
     problems = [_worth_training(model, problem, recipe) for model, problem in zip(models, problems, strict=True)]
     if recipe.ramps:
         problems = [problem.with_ramps() for problem in problems]
     for together in _of_one_shape(problems):
         fit_stack([models[i] for i in together], [problems[i] for i in together], recipe)
+    if recipe.highest_prices:
+        for model, whole, trained in zip(models, given, problems, strict=True):
+            model.stand_ins_ = _stand_ins(model, whole, trained)
 
 
 def _worth_training(model: BaseHideSeek, problem: Prepared, recipe: Recipe) -> Prepared:
@@ -54,13 +61,34 @@ def _worth_training(model: BaseHideSeek, problem: Prepared, recipe: Recipe) -> P
 
 
 def _copies(problem: Prepared, residuals: NDArray[np.float32], features: NDArray[np.intp]) -> dict[int, int]:
-    """Return the features that repeat another one, each with that other one; features of one column alone can."""
+    """Return the features that repeat another one, each with that other one."""
     widths = np.ones(problem.n_features, dtype=int) if problem.widths is None else np.array(problem.widths)
     first = np.cumsum(widths) - widths
     single = features[widths[features] == 1]
     found = copies_among(problem.train.table, problem.scaler, residuals, first[single])
     feature_of = dict(zip(first[single].tolist(), single.tolist(), strict=True))
-    return {feature_of[column]: feature_of[other] for column, other in found.items()}
+    numbers = {feature_of[column]: feature_of[other] for column, other in found.items()}
+    return numbers | copies_of_levels(problem.train.table, problem.columns, features[widths[features] > 1].tolist())
+
+
+def _stand_ins(model: BaseHideSeek, whole: Prepared, trained: Prepared) -> dict[str, tuple[StandIn, ...]]:
+    """Return what could take the place of each feature; nothing where the table is too short to hold rows out."""
+    fold = folds_of(trained.train.target, trained.seed)
+    if fold is None:
+        return {}
+    known = range(whole.n_features) if trained.kept is None else trained.kept.features.tolist()
+    features = Features(whole.train.table, whole.scaler, whole.columns, known, model.copies_)
+    return stand_ins_among(
+        replace(model._ensemble, kept=None),
+        trained.train,
+        trained.columns,
+        features,
+        fold,
+        model._names(),
+        loss=model._loss,
+        threshold=model.threshold,
+        seed=trained.seed,
+    )
 
 
 def _of_one_shape(problems: Sequence[Prepared]) -> list[list[int]]:

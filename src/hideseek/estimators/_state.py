@@ -20,7 +20,13 @@ from hideseek.engine.replacement import KNOCKOFFS
 from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Stack
 from hideseek.estimators._parameters import RULES
-from hideseek.estimators._search_state import restore_search, state_of_search, with_prefix
+from hideseek.estimators._search_state import (
+    restore_search,
+    restore_stand_ins,
+    state_of_search,
+    state_of_stand_ins,
+    with_prefix,
+)
 from hideseek.persistence import Arrays, Description
 from hideseek.search import Trust
 from hideseek.tables import names_of_fit
@@ -65,6 +71,7 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
         "target_name": model.target_name_,
         "search": searched,
         "trust": None if model.trust_ is None else model.trust_.figures(),
+        "stand_ins": state_of_stand_ins(model),
     }
     return {**arrays, **searched_arrays}, description
 
@@ -120,6 +127,7 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
     restore_search(model, arrays, description.get("search", {}))
     trust = description.get("trust")
     model.trust_ = None if trust is None else Trust(**trust).with_warnings()
+    restore_stand_ins(model, description.get("stand_ins"))
 
 
 def _recipe_from(recipe: Description) -> Recipe:

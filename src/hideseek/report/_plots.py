@@ -121,6 +121,21 @@ class ExplanationPlots:
 
         return draw(self._explanation, row, values=values, of=of, max_features=max_features, ax=ax)
 
+    def path(self, row: int, *, max_features: int = 20, ax: Axes | None = None) -> Axes:
+        """One row's features, entering as the price of showing a feature falls, and what is then predicted.
+
+        Each bar begins at the feature's entry price: at any price, the features with a bar there are those selected.
+        Needs a model that answers for a range of penalties: one of any preset but "paper".
+
+        Args:
+            row: Its position.
+            max_features: How many features at most, those that enter first.
+            ax: Where to draw.
+        """
+        from hideseek.report.figures.entering import entering
+
+        return entering(self._explanation, row, max_features=max_features, ax=ax)
+
     def n_selected(self, *, ax: Axes | None = None) -> Axes:
         """How many features are selected in a row: the share of the rows for each number."""
         from hideseek.report.figures.n_selected import n_selected

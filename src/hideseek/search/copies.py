@@ -7,17 +7,22 @@ with the target.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from hideseek.engine.scaling import Scaler
 
-__all__ = ["copies_among"]
+__all__ = ["copies_among", "copies_of_levels"]
 
 _LEAST_CORRELATION = 0.98
 _MOST_ROWS, _MOST_COLUMNS = 20_000, 2000
 _BY_CHANCE = 4.0
 """Standard errors up to which a correlation with the target is taken for chance."""
+
+_ROWS_OF_A_LEVEL = 10
+"""Rows that a combination of values has to have on average: of fewer, any two features could agree by chance."""
 
 
 def copies_among(
@@ -45,6 +50,28 @@ def copies_among(
             if int(columns[i]) not in copies and not _says_more(Z[:, j], Z[:, i], correlation[j, i], target):
                 copies[int(columns[j])] = int(columns[i])
                 break
+    return copies
+
+
+def copies_of_levels(X: NDArray[np.floating], columns: Sequence[slice], features: Iterable[int]) -> dict[int, int]:
+    """Return, for each of the features whose levels are an earlier one's under other names, that earlier one.
+
+    Args:
+        X: Raw columns. Shape: ``(rows, all columns)``.
+        columns: Of each feature its columns, several for a category.
+        features: Those to look at, in order.
+    """
+    X = X[:: -(-len(X) // _MOST_ROWS)]
+    copies: dict[int, int] = {}
+    seen: dict[bytes, int] = {}
+    for j in features:
+        _, first, level = np.unique(X[:, columns[j]], axis=0, return_index=True, return_inverse=True)
+        if not 1 < len(first) <= len(X) / _ROWS_OF_A_LEVEL:
+            continue
+        in_order_of_appearance = np.argsort(np.argsort(first))
+        key = in_order_of_appearance[level.reshape(-1)].tobytes()
+        if seen.setdefault(key, j) != j:
+            copies[j] = seen[key]
     return copies
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from hideseek.report.page.content import Content
 from hideseek.report.page.fields import page_fields
 from hideseek.report.page.model import page_model
+from hideseek.report.page.path import page_path
 from hideseek.report.page.rows import page_features, page_rows
 from hideseek.report.page.sections import SECTIONS
 
@@ -23,6 +24,7 @@ _SCRIPTS = (
     "words.js",
     "model.js",
     "effects.js",
+    "path.js",
     "heatmap.js",
     "rows.js",
     "fields.js",
@@ -67,6 +69,7 @@ def _data(content: Content) -> str:
         "features": page_features(content),
         "groups": [subgroup.name for subgroup in content.subgroups],
         "rows": page_rows(content),
+        "path": page_path(content),
         "model": page_model(content.model) if content.obstacle is None else None,
         "fields": page_fields(content) if content.obstacle is None else None,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hideseek.explanation import Explanation
 from hideseek.report.page.content import Content
 from hideseek.report.page.markup import Markup, element, table
 
@@ -23,7 +24,7 @@ def ranking(content: Content) -> Markup:
     for name, mean, error, selected in zip(*columns, strict=True):
         spread = "" if np.isnan(error) else f" ± {_figure(error, top)}"
         bar = _bar(mean / top, np.nan_to_num(error) / top)
-        rows.append([name, bar, f"{_figure(mean, top)}{spread}", f"{selected:.0%}"])
+        rows.append([_named(content.explanation, name), bar, f"{_figure(mean, top)}{spread}", f"{selected:.0%}"])
     head = ["Feature", "", f"#Mean {content.explanation.importance_kind}", "#Selected in"]
     lead = (
         f"The mean over all rows of each feature's {content.explanation.importance_kind}; the dark line spans one "
@@ -42,6 +43,13 @@ def ranking(content: Content) -> Markup:
         n_more = len(ranking["feature"]) - _MOST_RANKED
         parts.append(element("p", f"{n_more:,} features that matter less are left out.", class_="quiet"))
     return Markup("".join(parts))
+
+
+def _named(explanation: Explanation, name: str) -> Markup:
+    """A feature, and which column would have done as well, where there is one."""
+    found = [each.name for each in (explanation._stand_ins or {}).get(name, ()) if each.does_as_well]
+    note = element("span", f"{found[0]} would have done as well", class_="stand-in") if found else Markup()
+    return Markup(element("span", name) + note)
 
 
 def _figure(value: float, top: float) -> str:

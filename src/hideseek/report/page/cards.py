@@ -37,7 +37,12 @@ def _card(content: Content, subgroup: Subgroup) -> Markup:
     parts = [
         element("h3", element("span", class_=f"swatch group-{number}", aria_hidden="true"), subgroup.name),
         element("p", f"{subgroup.n_rows:,} rows, {subgroup.share:.0%} of all.", class_="quiet"),
-        element("p", element("strong", "What decides: "), listed(features) or "no feature in most of its rows", "."),
+        element(
+            "p",
+            element("strong", "What decides: "),
+            element("span", listed(features) or "no feature in most of its rows", data_deciding=number),
+            ".",
+        ),
     ]
     if len(content.subgroups) > 1:
         parts.append(element("p", element("strong", "Which rows: "), *_rule_said(subgroup)))

@@ -27,7 +27,18 @@ def page_features(content: Content) -> dict[str, Any]:
     return {
         "names": [content.explanation.feature_names[j] for j in content.features],
         "heatmap": [place[int(j)] for j in content.ranked[:_FEATURES_IN_HEATMAP]],
+        "total": content.explanation.shape[1],
+        "stand_ins": _stand_ins(content.explanation),
     }
+
+
+def _stand_ins(explanation: Explanation) -> dict[str, list[str]]:
+    """Return, for features by name, the columns that would have done as well."""
+    found = {
+        name: [each.name for each in (explanation._stand_ins or {}).get(name, ()) if each.does_as_well]
+        for name in explanation.feature_names
+    }
+    return {name: others for name, others in found.items() if others}
 
 
 def page_rows(content: Content) -> dict[str, Any]:

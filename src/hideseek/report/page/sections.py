@@ -25,16 +25,17 @@ def overview(content: Content) -> Markup:
     """The size of it all at a glance."""
     explanation = content.explanation
     n_rows, n_features = explanation.shape
-    tiles = [
-        (f"{n_rows:,}", "rows explained"),
-        (f"{n_features:,}", "features"),
-        (f"{explanation.n_selected.mean():.1f}", "selected per row, on average"),
-        (f"{len(content.subgroups)}", "groups with different answers" if len(content.subgroups) > 1 else "group"),
+    n_groups = len(content.subgroups)
+    tiles: list[tuple[str, str, str | None]] = [
+        (f"{n_rows:,}", "rows explained", None),
+        (f"{n_features:,}", "features", None),
+        (f"{explanation.n_selected.mean():.1f}", "selected per row, on average", "tile-selected"),
+        (f"{n_groups}", "groups with different answers" if n_groups > 1 else "group", None),
     ]
     penalty = getattr(content.model, "penalty_", None)
     if penalty is not None:
-        tiles.append((f"{penalty:.3g}", "penalty"))
-    described = [element("div", element("dt", said), element("dd", figure)) for figure, said in tiles]
+        tiles.append((f"{penalty:.3g}", "penalty", "tile-penalty"))
+    described = [element("div", element("dt", said), element("dd", figure, id=name)) for figure, said, name in tiles]
     return element("dl", *described, class_="tiles")
 
 
@@ -123,6 +124,14 @@ def effects_note(content: Content) -> Markup:
     )
 
 
+def moved_note(content: Content) -> Markup:
+    """What the rows do not show while the slider has moved."""
+    text = " What if asks the model at this price." if content.obstacle is None else ""
+    if len(content.features) < content.explanation.shape[1]:
+        text += f" Of each row the {len(content.features):,} features that are in this page are counted."
+    return Markup(text)
+
+
 def what_if_note(content: Content) -> Markup:
     """What can be done there, or why it cannot."""
     if content.obstacle is not None:
@@ -136,7 +145,8 @@ def what_if_note(content: Content) -> Markup:
         "Change a row's values, and masks, effects and prediction follow."
     )
     if n_left_out:
-        text += f" Screening left out {n_left_out:,} of {n_features:,} features before the fit: they change nothing."
+        who = "Screening and the search for copies" if getattr(content.model, "copies_", None) else "Screening"
+        text += f" {who} left out {n_left_out:,} of {n_features:,} features before the fit: they change nothing."
     return element("p", text)
 
 
@@ -193,6 +203,7 @@ SECTIONS = (
     rows_note,
     heatmap_note,
     effects_note,
+    moved_note,
     what_if_note,
     data,
     method,

@@ -6,8 +6,9 @@ const NAME_MOST = 120;
 const GROUP_WIDTH = 10;
 
 class Heatmap {
-  constructor(data, onOpen) {
+  constructor(data, onOpen, path) {
     this.data = data;
+    this.path = path;
     this.importance = unpackShades(data.rows.importance);
     this.high = data.rows.importance.high;
     this.canvas = byId("heatmap-canvas");
@@ -40,7 +41,9 @@ class Heatmap {
     );
   }
 
+  /** The importance, or 0 or the most where the slider has moved and the features that are selected are known alone. */
   value(line, column) {
+    if (this.path?.moved) return this.high * Number(this.path.isSelected(this.order[line], this.columns[column]));
     return this.importance(this.order[line] * this.data.features.names.length + this.columns[column]);
   }
 
@@ -186,7 +189,9 @@ class Heatmap {
     const row = this.order[line];
     const { groups, rows, features } = this.data;
     const name = features.names[this.columns[column]];
-    return `${groups[rows.group[row]]}, row ${rows.labels[row]}, ${name}: ${this.value(line, column).toFixed(2)}`;
+    const isSelected = this.value(line, column) > 0 ? "selected" : "not selected";
+    const said = this.path?.moved ? isSelected : this.value(line, column).toFixed(2);
+    return `${groups[rows.group[row]]}, row ${rows.labels[row]}, ${name}: ${said}`;
   }
 }
 

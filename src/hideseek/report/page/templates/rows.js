@@ -1,7 +1,8 @@
 // The table of rows: search, filter by group, sort, page by page.
 
 class RowTable {
-  constructor(data, onOpen) {
+  constructor(data, onOpen, path) {
+    this.path = path;
     this.rows = data.rows;
     this.names = data.features.names;
     this.groups = data.groups;
@@ -9,7 +10,6 @@ class RowTable {
     this.columns = this.describeColumns(data);
     this.sorting = { column: this.columns[0], direction: 1 };
     this.page = 0;
-    this.haystack = this.rows.sentences.map((sentence) => sentence.toLowerCase());
     this.search = byId("rows-search");
     this.group = byId("rows-group");
     this.size = byId("rows-size");
@@ -36,12 +36,20 @@ class RowTable {
       { title: "Prediction", values: rows.prediction },
       { title: "Probability", values: rows.probability, text: (i) => rows.probability[i].toFixed(2) },
       { title: "Actual", values: rows.actual },
-      { title: "Selected", values: rows.selected },
+      { title: "Selected", key: (i) => this.count(i), text: (i) => String(this.count(i)) },
       { title: "Group", values: groups.length > 1 ? rows.group : null, text: (i) => groups[rows.group[i]] },
     ];
     return all
       .filter(({ key, values }) => key || values)
       .map(({ title, values, key = (i) => values[i], text = (i) => short(values[i]) }) => ({ title, key, text }));
+  }
+
+  count(row) {
+    return this.path?.moved ? this.path.features(row).length : this.rows.selected[row];
+  }
+
+  sentence(row) {
+    return this.path?.moved ? this.path.sentence(row) : this.rows.sentences[row];
   }
 
   makeHead() {
@@ -65,12 +73,14 @@ class RowTable {
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const group = this.group.value;
     const rows = [];
-    for (let i = 0; i < this.haystack.length; i += 1) {
-      const inGroup = group === "" || this.rows.group[i] === Number(group);
-      if (inGroup && words.every((word) => this.haystack[i].includes(word))) rows.push(i);
+    for (let i = 0; i < this.rows.labels.length; i += 1) {
+      if (group !== "" && this.rows.group[i] !== Number(group)) continue;
+      const sentence = words.length ? this.sentence(i).toLowerCase() : "";
+      if (words.every((word) => sentence.includes(word))) rows.push(i);
     }
     const { column, direction } = this.sorting;
-    return rows.sort((a, b) => direction * compare(column.key(a), column.key(b)) || a - b);
+    const keys = new Map(rows.map((row) => [row, column.key(row)]));
+    return rows.sort((a, b) => direction * compare(keys.get(a), keys.get(b)) || a - b);
   }
 
   show(page) {
@@ -97,7 +107,7 @@ class RowTable {
         ? make("th", { scope: "row", role: "rowheader", "data-title": title }, text(row))
         : make("td", { role: "cell", "data-title": title }, text(row)),
     );
-    const sentence = make("td", { role: "cell", className: "sentence" }, this.rows.sentences[row], this.bars(row));
+    const sentence = make("td", { role: "cell", className: "sentence" }, this.sentence(row), this.bars(row));
     if (this.onOpen) {
       const open = make("button", { type: "button", className: "small no-print" }, "What if");
       open.setAttribute("aria-label", `What if, from row ${this.rows.labels[row]}`);
@@ -109,7 +119,7 @@ class RowTable {
 
   /** The selected features of a row, each with its effect; the sentence says the same. */
   bars(row) {
-    if (!this.rows.effects) return "";
+    if (!this.rows.effects || this.path?.moved) return "";
     const { largest, of, rows } = this.rows.effects;
     const lines = rows[row].map(([j, effect]) => {
       const bar = makeEffectBar();

@@ -10,5 +10,11 @@ function open(row) {
   byId("what-if-title").focus({ preventScroll: true });
 }
 
-new RowTable(data, whatIf && open);
-new Heatmap(data, open);
+const path = data.path ? new Path(data) : null;
+const table = new RowTable(data, whatIf && open, path);
+const heatmap = new Heatmap(data, open, path);
+path?.listeners.push(
+  () => table.show(table.page),
+  () => heatmap.paint(),
+  () => whatIf?.setPrice(path.prices[path.level]),
+);

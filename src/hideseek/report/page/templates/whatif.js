@@ -32,23 +32,14 @@ class WhatIf {
       this.showAll = !this.showAll;
       this.arrange();
     });
-    this.offerPrices();
     byId("what-if-panel").hidden = false;
     this.load(0);
   }
 
-  /** A model that answers for a range of prices has a slider, from the highest price on the left to the lowest. */
-  offerPrices() {
-    const { members, price } = this.model;
-    if (!members[0].range) return;
-    const [low, high] = members[0].range;
-    const slider = byId("what-if-price");
-    byId("what-if-price-label").hidden = false;
-    slider.value = (high - Math.log(price)) / (high - low);
-    slider.addEventListener("input", () => {
-      this.model.price = Math.exp(high - (high - low) * Number(slider.value));
-      this.answer();
-    });
+  /** Answer at another price, where the model answers for a range of them. */
+  setPrice(price) {
+    this.model.price = price;
+    this.answer();
   }
 
   find(label) {
@@ -154,9 +145,10 @@ class WhatIf {
     chosen.sort((a, b) => Math.abs(changes[b]) - Math.abs(changes[a]) || a - b);
     if (!chosen.length) return `With these values: ${predicted}; no feature stood out.`;
     const what = this.isClass ? `the probability of ${said[most]}` : "the prediction";
-    const parts = chosen.map((j) => [this.said(j), changes[j]]);
+    const names = chosen.map((j) => this.model.encoder.features[j].name);
+    const parts = chosen.map((j) => [this.said(j) + this.standIn(j, names), changes[j]]);
     const decided = saidEffects(parts, answer, what, written);
-    return `With these values: ${predicted}; ${chosen.length} of ${changes.length} features decided: ${decided}.`;
+    return `With these values: ${predicted}; ${chosen.length} of ${this.data.features.total} features decided: ${decided}.`;
   }
 
   said(j) {
@@ -164,6 +156,13 @@ class WhatIf {
     const isGroup = columns.length > 1;
     const values = columns.map((k) => saidValue(this.fields[k], this.values[k], isGroup)).join(", ");
     return `${name} = ${isGroup ? `(${values})` : values}`;
+  }
+
+  /** Which column would have done as well, if it is not selected too. */
+  standIn(j, selected) {
+    const all = this.data.features.stand_ins[this.model.encoder.features[j].name] ?? [];
+    const found = all.find((name) => !selected.includes(name));
+    return found === undefined ? "" : ` (${found} would have done as well)`;
   }
 }
 

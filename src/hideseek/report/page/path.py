@@ -1,0 +1,88 @@
+"""What is selected at every price, as JSON: path.js moves the whole page from few features to many with it.
+
+A level is a position of the slider: level 0 is the highest price, with few features, the last one the lowest. One of
+them is the price at which the explanation was made.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hideseek.engine.along import price_bounds
+from hideseek.estimators._base import BaseHideSeek
+from hideseek.explanation import Explanation
+from hideseek.report.page.content import Content
+from hideseek.report.page.packing import pack
+
+__all__ = ["page_path"]
+
+_LEVELS = 51
+_ROWS_COUNTED, _CELLS_COUNTED = 20_000, 20_000_000
+"""Of how many rows, and rows times features, figures over all rows are made: every price takes time."""
+_SHARES = 65535
+_ROUNDING = 1e-5
+"""Share by which an entry price, in single precision, may miss a price that it equals."""
+
+
+def page_path(content: Content) -> dict[str, Any] | None:
+    """Return what the page's slider needs; None where the model answers for one price, or for a number of features.
+
+    ``prices``, ``penalties``: by level; ``chosen``: the level of the explanation. ``first``: for each row and feature
+    the first level that selects it. ``selected``: for each group, feature and level the share of the rows that select
+    it. ``numbers``: for each level how many rows have none, one, two, ... features selected.
+    """
+    explanation = content.explanation
+    model = explanation.model if isinstance(explanation.model, BaseHideSeek) else content.model
+    if not isinstance(model, BaseHideSeek) or (explanation._entry is None and explanation._entered is None):
+        return None
+    ensemble = model._ensemble
+    if ensemble.stack.price_range is None or ensemble.price is None or ensemble.n_features is not None:
+        return None
+    prices, chosen = _levels(*price_bounds(ensemble), ensemble.price)
+    n_features = explanation.shape[1]
+    n_counted = min(_ROWS_COUNTED, max(1, _CELLS_COUNTED // n_features))
+    counted = np.arange(0, len(explanation), -(-len(explanation) // n_counted))
+    first = _first_levels(explanation[counted], prices, chosen)
+    shown = _first_levels(explanation[content.rows], prices, chosen)[:, content.features]
+    return {
+        "prices": prices.tolist(),
+        "penalties": [float(f"{price / ensemble.price * model.penalty_:.3g}") for price in prices],
+        "chosen": chosen,
+        "first": pack(shown, "u1"),
+        "selected": pack(_shares(first[:, content.features], content.group[counted], len(content.subgroups)), "u2"),
+        "sizes": [subgroup.n_rows for subgroup in content.subgroups],
+        "numbers": [np.bincount((first <= level).sum(axis=1)).tolist() for level in range(_LEVELS)],
+    }
+
+
+def _levels(low: float, high: float, price: float) -> tuple[NDArray[np.float64], int]:
+    """Return the prices of the levels, falling, and the level whose price is the given one."""
+    prices = np.geomspace(max(high, price), min(low, price), _LEVELS)
+    chosen = int(np.abs(np.log(prices / price)).argmin())
+    prices[chosen] = price
+    return prices, chosen
+
+
+def _first_levels(part: Explanation, prices: NDArray[np.float64], chosen: int) -> NDArray[np.uint8]:
+    """Return the first level that selects each feature of each row, ``_LEVELS`` where none does.
+
+    Entry prices are cut at the highest one trained, and rounded; at the chosen level the selection is as it was made.
+    Shape: ``(rows, features)``.
+    """
+    entry = np.asarray(part.entry_price, dtype=np.float64) * (1 + _ROUNDING)
+    first = np.searchsorted(-prices, -entry.reshape(-1)).reshape(entry.shape)
+    first = np.where(part.selected, np.minimum(first, chosen), np.maximum(first, chosen + 1))
+    return first.astype(np.uint8)
+
+
+def _shares(first: NDArray[np.uint8], group: NDArray[np.int64], n_groups: int) -> NDArray[np.float64]:
+    """Return the share of each group's rows that select a feature. Shape: ``(groups, features, levels)``."""
+    shares = np.zeros((n_groups, first.shape[1], _LEVELS))
+    for number in range(n_groups):
+        own = first[group == number]
+        for level in range(_LEVELS):
+            shares[number, :, level] = (own <= level).mean(axis=0) if len(own) else 0.0
+    return np.rint(shares * _SHARES)

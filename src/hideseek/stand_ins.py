@@ -1,0 +1,97 @@
+"""Columns that could take the place of a feature, and what predictions would lose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["StandIn", "StandIns", "best_stand_ins", "from_arrays", "stand_in_columns", "to_arrays"]
+
+_AS_WELL, _AT_WORST = 0.1, 0.3
+"""Shares of what a feature is worth that a column which does as well may lose: as measured, and two standard errors
+above that."""
+
+
+class StandIn(NamedTuple):
+    """A column that could take the place of a feature.
+
+    All losses are means over held-out rows that select the feature, in units of the price: nats for classes, shares of
+    the target's variance for values.
+
+    Attributes:
+        name: The column.
+        loss: What the predictions lose when the feature is not known itself, but as far as this column tells it.
+        standard_error: Of the loss.
+        loss_hidden: What the predictions lose when the feature is not known at all: what it is worth.
+    """
+
+    name: str
+    loss: float
+    standard_error: float
+    loss_hidden: float
+
+    @property
+    def does_as_well(self) -> bool:
+        """Whether hardly anything is lost of what the feature is worth."""
+        at_worst = self.loss + 2 * self.standard_error
+        return self.loss <= _AS_WELL * self.loss_hidden and at_worst <= _AT_WORST * self.loss_hidden
+
+
+StandIns = Mapping[str, tuple[StandIn, ...]]
+"""For features by name their stand-ins, that with the smallest loss first."""
+
+
+def stand_in_columns(
+    stand_ins: StandIns, names: Sequence[str], selected: NDArray[np.bool_], row_labels: NDArray[Any]
+) -> dict[str, NDArray[Any]]:
+    """Return a line for each stand-in of each selected feature of each row, by column. Shape: ``(rows, features)``."""
+    pairs = [(j, each) for j, name in enumerate(names) for each in stand_ins.get(name, ())]
+    rows, pair = np.nonzero(selected[:, [j for j, _ in pairs]])
+    features = np.array([names[j] for j, _ in pairs], dtype=object)
+    columns = {field: np.array([getattr(each, field) for _, each in pairs]) for field in StandIn._fields[1:]}
+    return {
+        "row": row_labels[rows],
+        "feature": features[pair],
+        "stand_in": np.array([each.name for _, each in pairs], dtype=object)[pair],
+        **{field: values.astype(np.float64)[pair] for field, values in columns.items()},
+    }
+
+
+def best_stand_ins(stand_ins: StandIns, names: Sequence[str], selected: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return, for each selected feature, the column that would have done as well; None where there is none.
+
+    A column that is selected in the same row does not count. Shape: ``(rows, features)``, objects.
+    """
+    best = np.full(selected.shape, None, dtype=object)
+    place = {name: j for j, name in enumerate(names)}
+    for feature, found in stand_ins.items():
+        if (j := place.get(feature)) is None:
+            continue
+        for each in reversed([each for each in found if each.does_as_well]):
+            free = selected[:, j] if each.name not in place else selected[:, j] & ~selected[:, place[each.name]]
+            best[free, j] = each.name
+    return best
+
+
+def to_arrays(stand_ins: StandIns) -> dict[str, NDArray[Any]]:
+    """Return names, ``(pairs, 2)``, and losses, ``(pairs, 3)``, as arrays by name."""
+    pairs = [(feature, *each) for feature, found in stand_ins.items() for each in found]
+    return {
+        "stand_in_names": np.array([pair[:2] for pair in pairs], dtype=str).reshape(-1, 2),
+        "stand_in_losses": np.array([pair[2:] for pair in pairs], dtype=np.float64).reshape(-1, 3),
+    }
+
+
+def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> StandIns | None:
+    """Return what ``to_arrays`` described, or None where the arrays hold no stand-ins."""
+    if "stand_in_names" not in arrays or "stand_in_losses" not in arrays:
+        return None
+    found: dict[str, tuple[StandIn, ...]] = {}
+    for (feature, name), losses in zip(
+        arrays["stand_in_names"].tolist(), arrays["stand_in_losses"].tolist(), strict=True
+    ):
+        found[feature] = (*found.get(feature, ()), StandIn(name, *losses))
+    return found
