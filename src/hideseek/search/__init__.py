@@ -1,4 +1,4 @@
-"""What is looked for before and beside the networks: the penalty to use, and the columns worth looking at; and how far to believe it."""
+"""What surrounds the networks: the penalty to use, the columns worth looking at, and how far to believe a fit."""
 
 from hideseek.search.path import PenaltyPath
 from hideseek.search.screening import Screening
