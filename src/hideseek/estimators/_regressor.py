@@ -79,6 +79,8 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
         path_: What each penalty costs and selects, a ``PenaltyPath``; not with preset "paper".
         screening_: Where columns were screened, what speaks for each and which were kept, a ``Screening``.
         copies_: Columns that repeat another one and are left out, each with that other one, by number.
+        trust_: How far to believe this fit, told by rows that the answering members did not learn from, a ``Trust``;
+            None after ``at`` and for files of older versions.
         history_: Up to a hundred records: "step", "penalty"; and by member "loss", "prediction_loss", "mean_mask" and,
             with rows held out, "validation_loss".
 

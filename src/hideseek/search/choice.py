@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,4 +147,5 @@ def _path(judged: _Judged, chosen: int, used: Part, loss: str, null_loss: float,
         null_loss,
         chosen,
         np.asarray(judged.disagreement, dtype=np.float64),
+        chosen,
     )

@@ -36,6 +36,8 @@ class PenaltyPath:
         chosen: The position of the penalty that was chosen.
         disagreement: Sum over features of s (1 - s), s being the share of the members that select the feature, as a
             mean over rows; None for models of older versions.
+        default: The position that the fit chose; ``chosen`` is another one after ``at``. None for models of older
+            versions.
 
     Example:
         >>> from hideseek import HideSeekClassifier
@@ -57,6 +59,7 @@ class PenaltyPath:
     null_loss: float
     chosen: int
     disagreement: Floats | None = None
+    default: int | None = None
 
     def __len__(self) -> int:
         return len(self.penalty)
