@@ -3,8 +3,9 @@
 One rule for all tables, fitted to kinds of tables whose truth is known: ``python -m experiments run reliability``, then
 ``compare reliability``, which prints its factors. It is of the default preset, and to be fitted anew with it.
 
-The price is part of the rule because the choice of a price leans towards usual ones: where it is low, a still lower one
-would often have been right, and a feature with a middling mask is relevant; where it is high, mostly not.
+The price is part of the rule because features with a middling mask were mostly relevant in fits that chose a low price,
+and mostly not in fits that chose a high one; perhaps since the choice leans towards usual prices. That is a difference
+between fits: at another price than the chosen one the rule does not hold.
 """
 
 from __future__ import annotations
