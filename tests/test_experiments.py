@@ -365,3 +365,17 @@ def test_black_boxes_are_compared_at_equal_size(command, tmp_path, monkeypatch):
     assert int(lines["lime"]["rows_asked"]) == round(20 / 3 * 3 * 50)
     assert lines["shap"]["n_selected"] == lines["lime"]["n_selected"] == lines["hideseek"]["n_selected"]
     assert all(line["r2"] for line in lines.values())
+
+
+def test_reliability_compares_stated_with_actual_and_draws_it(command, tmp_path):
+    command("run", "reliability", "--quick", "--datasets", "Syn1, 11", "three cells", "Syn2, values")
+    printed = command("compare", "reliability", "--quick")
+    assert printed.splitlines()[0].split() == ["kind", "from", "to", "cells", "stated", "actual"]
+    with open(tmp_path / "runs" / "reliability-quick.csv", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert {line["kind"] for line in lines} == {"11 columns", "switches"}
+    assert sum(int(line["cells"]) for line in lines) <= 2 * 500 * 11
+    assert all(float(line["from"]) <= float(line["stated"]) <= float(line["to"]) for line in lines)
+    with open(tmp_path / "runs" / "reliability-quick_rule.csv", newline="") as file:
+        assert [line["factor"] for line in csv.DictReader(file)] == ["intercept", "of mask", "of price"]
+    assert Path(command("figures", "reliability", "--quick").strip()).read_bytes().startswith(b"\x89PNG")

@@ -86,6 +86,8 @@ def put(*place, value):
         (put("parameters", "prediction_draws", value=10**9), "prediction_draws"),
         (put("parameters", "groups", value={"x": []}), "groups"),
         (put("hide", value=[4, 3, 3]), r"description\.hide"),
+        (put("trust", "sufficient", value=1.5), r"description\.trust\.sufficient"),
+        (put("search", "default", value=99), r"description\.search"),
         (put("hide", 1, value=10**12), r"description\.hide"),
         (put("n_features", value=10**12), "feature_names has 3 entries"),
         (put("penalty", value=10**400), "penalty"),

@@ -29,8 +29,8 @@ __all__ = ["Explanation"]
 Predictor = Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any] | None]]
 """Rows -> the prediction for each, and its probability where the model gives one."""
 
-Agreement = Callable[[NDArray[Any]], NDArray[Any]]
-"""Rows -> for each row and feature the share of an ensemble's members that select it."""
+OfCells = Callable[[NDArray[Any]], NDArray[Any]]
+"""Rows -> a number for each row and feature."""
 
 EffectsOf = Callable[[NDArray[Any]], Effects]
 """Rows -> how their predictions change when one more feature is hidden."""
@@ -59,7 +59,7 @@ class Explanation:
         predictor: Gives ``prediction`` and ``probability`` when they are first asked for.
         model: The fitted model behind them, for those who need more than its answers.
         inputs: What the predictor takes; data if not given. Shape: ``(rows, any)``.
-        agreement: Gives ``selection_probability`` when it is first asked for.
+        relevance: Gives ``selection_probability`` when it is first asked for.
         entry: Gives ``entry_price`` when it is first asked for.
         effects: Gives ``effect`` when it is first asked for.
         stand_ins: What could take the place of features; None: not known.
@@ -85,8 +85,8 @@ class Explanation:
         predictor: Predictor | None = None,
         model: Any = None,
         inputs: ArrayLike | None = None,
-        agreement: Agreement | None = None,
-        entry: Agreement | None = None,
+        relevance: OfCells | None = None,
+        entry: OfCells | None = None,
         effects: EffectsOf | None = None,
         stand_ins: StandIns | None = None,
         frame_library: FrameLibrary = "pandas",
@@ -122,10 +122,10 @@ class Explanation:
         # Stays whole when features are picked, so that predictions can still be made.
         self._inputs = self.data if inputs is None else as_array("inputs", inputs)
         self._predicted: tuple[NDArray[Any], NDArray[Any] | None] | None = None
-        self._agreement = agreement
+        self._relevance = relevance
         self._entry = entry
         self._entered: NDArray[Any] | None = None
-        self._agreed: NDArray[Any] | None = None
+        self._relevant: NDArray[Any] | None = None
         self._effects_of = effects
         self._effects: Effects | None = None
         self._stand_ins = stand_ins
@@ -174,14 +174,18 @@ class Explanation:
 
     @property
     def selection_probability(self) -> NDArray[Any] | None:
-        """How sure the selection of each feature is: the share of the ensemble's members that would select it.
+        """How probable it is that each feature is relevant for its row.
 
-        0 and 1 are unanimous, and what lies between is in dispute: on data with known truth such features are relevant
-        somewhat less often than the share says. None where the method has no ensemble. Shape: ``(rows, features)``.
+        Told by the mask at the penalty that the fit chose, whatever penalty this explanation answers at, by one rule
+        for all tables, calibrated for the default preset on seven kinds of tables of classes whose truth is known. Take
+        what lies between 0.05 and 0.95 as a rough guide: of features with a probability of 0.6 to 0.8, by the rule of
+        the other kinds, 74 to 89 % were relevant on five kinds and 31 and 37 % on two (California, switches); with
+        values for a target, 47 %. With preset "fast" it does not hold. None where the model answers for one penalty,
+        as with preset "paper". Shape: ``(rows, features)``.
         """
-        if self._agreed is None and self._agreement is not None and self._inputs is not None:
-            self._agreed = self._agreement(self._inputs)[:, self._picked]
-        return self._agreed
+        if self._relevant is None and self._relevance is not None and self._inputs is not None:
+            self._relevant = self._relevance(self._inputs)[:, self._picked]
+        return self._relevant
 
     @property
     def entry_price(self) -> NDArray[Any] | None:
@@ -279,15 +283,15 @@ class Explanation:
             importance_kind=self.importance_kind,
             predictor=self._predictor,
             model=self.model,
-            agreement=self._agreement,
+            relevance=self._relevance,
             entry=self._entry,
             effects=self._effects_of,
             stand_ins=self._stand_ins,
             frame_library=self._frame_library,
             target_name=self.target_name,
         )
-        if self._agreed is not None:
-            part._agreed = self._agreed[i][:, j]
+        if self._relevant is not None:
+            part._relevant = self._relevant[i][:, j]
         if self._entered is not None:
             part._entered = self._entered[i][:, j]
         if self._effects is not None:
@@ -463,7 +467,7 @@ class Explanation:
         )
         if "prediction" in arrays:
             explanation._predicted = arrays["prediction"], arrays.get("probability")
-        explanation._agreed = arrays.get("selection_probability")
+        explanation._relevant = arrays.get("selection_probability")
         explanation._entered = arrays.get("entry_price")
         explanation._effects = Effects.from_arrays(arrays)
         if explanation._effects is not None and explanation._effects.shape != explanation.shape:

@@ -72,13 +72,6 @@ def test_with_a_threshold_every_member_sees_what_the_ensemble_selects(ensemble, 
     np.testing.assert_allclose(ensemble.outputs(rows, 4, softmax=True, threshold=0.4), total / 4, atol=1e-5)
 
 
-def test_agreement_is_the_share_of_members_over_the_threshold(ensemble, raw):
-    each = member_masks(ensemble, raw) > 0.4
-    got = ensemble.agreement(raw, 0.4)
-    np.testing.assert_allclose(got[:, 0], each[:, 0].mean(axis=0), atol=1e-6)
-    np.testing.assert_allclose(got[:, 4], each[1:, 4].mean(axis=0), atol=1e-6)
-
-
 def test_columns_that_the_members_do_not_know_are_passed_over(ensemble, raw):
     columns = np.array([1, 2, 4, 5, 7])
     wide = np.random.default_rng(1).normal(size=(100, 8))

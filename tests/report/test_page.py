@@ -4,6 +4,7 @@ import json
 import re
 from base64 import b64decode, b64encode
 from copy import copy
+from dataclasses import replace
 from datetime import date
 from hashlib import sha256
 from html.parser import HTMLParser
@@ -125,6 +126,18 @@ def test_findings_name_what_is_odd(tmp_path):
     assert "nearly the same (correlation above 0.9): x1 and x3." in found(sure, data)
     data[:, 1] = 5
     assert "Constant in these rows: x2." in found(sure, data)
+
+
+def test_rows_held_out_in_the_fit_tell_quality_and_warnings_without_labels(model, switch, tmp_path):
+    doubtful = copy(model)
+    doubtful.trust_ = replace(model.trust_, agreement=0.4).with_warnings()
+    explanation = model.explain(switch[0][:50])
+    write_report(explanation, tmp_path / "page.html", model=doubtful)
+    text = Page(tmp_path / "page.html").text[""]
+    assert "The members select different features (agreement 0.40)" in text
+    score = f"{model.trust_.score_selected:.3f}"
+    assert f"AUROC of the selected features, on 2,000 rows held out in the fit {score}" in text
+    assert "AUROC of no feature, on 2,000 rows held out in the fit 0.5" in text
 
 
 def test_more_rows_than_fit_are_sampled_and_that_is_said(tmp_path):

@@ -1,3 +1,6 @@
+import csv
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -6,6 +9,8 @@ import hideseek
 from hideseek import HideSeekClassifier, HideSeekRegressor, InputError
 from hideseek.datasets import make_syn
 from hideseek.metrics import selection_scores
+from hideseek.search import probability
+from hideseek.search.probability import selection_probability
 
 # the fits here are too short for masks to settle
 pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
@@ -254,22 +259,53 @@ def test_path_and_screening_survive_a_file(searched, wide, tmp_path):
 # -- how sure the selection is ------------------------------------------------------------------------------------
 
 
-def test_selection_probability_is_the_share_of_members(switch, tmp_path):
+def test_selection_probability_grows_with_the_mask_and_falls_with_the_price():
+    odds = np.log([0.2 / 0.8, 1.0, 0.8 / 0.2])
+    expected = 1 / (1 + np.exp(-(2.95 + 1.57 * odds - 1.04 * np.log(20))))
+    got = selection_probability(np.array([[0.2, 0.5, 0.8]]), 0.003, 0.00015)
+    np.testing.assert_allclose(got[0], expected, rtol=1e-5)
+    assert (selection_probability(np.array([[0.2, 0.5, 0.8]]), 0.01, 0.00015) < got).all()
+    extremes = selection_probability(np.array([[0.0, 1.0]]), 0.003, 0.00015)
+    assert extremes[0, 0] < 0.001
+    assert 0.999 < extremes[0, 1] < 1
+
+
+def test_factors_of_the_selection_probability_are_those_of_the_experiment():
+    with open(Path(__file__).parents[2] / "experiments" / "results" / "reliability_rule.csv", newline="") as file:
+        stored = [float(line["value"]) for line in csv.DictReader(file)]
+    used = (probability._INTERCEPT, probability._OF_MASK, probability._OF_PRICE)
+    np.testing.assert_allclose(used, stored, atol=0.006)
+
+
+def test_selection_probability_goes_with_rows_features_and_files(switch, tmp_path):
     X, y = switch
     model = HideSeekClassifier(**QUICK, n_members=4).fit(X, y)
     explanation = model.explain(X)
-    probability = explanation.selection_probability
-    assert probability.shape == X.shape
-    assert set(np.unique(probability)) <= {0, 0.25, 0.5, 0.75, 1}
-    assert 0 < probability.mean() < 1
+    found = explanation.selection_probability
+    assert found.shape == X.shape
+    assert ((found > 0) & (found < 1)).all()
+    order = np.argsort(explanation.importance.ravel())
+    assert (np.diff(found.ravel()[order]) >= 0).all()
     part = model.explain(X)[5:9, [2, 0]]
-    np.testing.assert_array_equal(part.selection_probability, probability[5:9][:, [2, 0]])
+    np.testing.assert_array_equal(part.selection_probability, found[5:9][:, [2, 0]])
     np.testing.assert_array_equal(explanation[5:9, [2, 0]].selection_probability, part.selection_probability)
-    np.testing.assert_array_equal(part[1, "x1"].selection_probability, probability[6:7, :1])
+    np.testing.assert_array_equal(part[1, "x1"].selection_probability, found[6:7, :1])
     part.save(tmp_path / "explanation.npz")
     again = hideseek.Explanation.load(tmp_path / "explanation.npz")
     np.testing.assert_array_equal(again.selection_probability, part.selection_probability)
     assert hideseek.Explanation([[1.0]], [[True]]).selection_probability is None
+    paper = HideSeekClassifier("paper", steps=5, random_state=0).fit(X, y)
+    assert paper.explain(X[:5]).selection_probability is None
+
+
+def test_selection_probability_does_not_depend_on_the_penalty_asked_for(searched, wide, tmp_path):
+    X = wide[0][:20]
+    expected = searched.explain(X).selection_probability
+    np.testing.assert_allclose(searched.explain(X, n_features=2).selection_probability, expected, rtol=1e-5)
+    np.testing.assert_allclose(searched.explain(X, penalty=1.0).selection_probability, expected, rtol=1e-5)
+    searched.at(penalty=1.0).save(tmp_path / "model.safetensors")
+    again = hideseek.load(tmp_path / "model.safetensors")
+    np.testing.assert_allclose(again.explain(X).selection_probability, expected, rtol=1e-5)
 
 
 def test_a_hundred_columns_are_no_trouble():

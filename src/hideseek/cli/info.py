@@ -38,7 +38,7 @@ def _model(path: str, output: Output) -> dict[str, Any]:
 
     header, model = header_of(path), load(path)
     names = getattr(model, "feature_names_in_", None)
-    recipe = getattr(model, "recipe_", None)
+    recipe, trust = getattr(model, "recipe_", None), getattr(model, "trust_", None)
     result: dict[str, Any] = {
         "model": path,
         "kind": header["class"],
@@ -48,6 +48,7 @@ def _model(path: str, output: Output) -> dict[str, Any]:
         "penalty": getattr(model, "penalty_", None),
         "recipe": None if recipe is None else asdict(recipe),
         "parameters": model.get_params(),
+        "trust": None if trust is None else trust.to_dict(),
         "training_data": held_of_training(model),
         "format": header["format"],
         "hideseek": header["library"],
@@ -70,6 +71,8 @@ def _model(path: str, output: Output) -> dict[str, Any]:
             "size": f"{result['bytes']:,} bytes",
         }
     )
+    if trust is not None:
+        output.line(repr(trust))
     return result
 
 

@@ -170,17 +170,7 @@ class Ensemble:
 
         Shape: ``X (rows, columns)``, raw -> ``(rows, features)``.
         """
-        return self._mean_over_members(X, lambda mask: mask)
-
-    def agreement(self, X: NDArray[np.floating], threshold: float) -> NDArray[np.float32]:
-        """The share of the members that saw the feature whose own mask is greater than the threshold.
-
-        Shape: ``X (rows, columns)``, raw -> ``(rows, features)``.
-        """
-        return self._mean_over_members(X, lambda mask: mask.gt_(threshold))
-
-    def _mean_over_members(self, X: NDArray[np.floating], of_mask: Callable[[Tensor], Tensor]) -> NDArray[np.float32]:
-        return self.by_feature(X, lambda output: self.mean(of_mask(self._masks(output))))
+        return self.by_feature(X, lambda output: self.mean(self._masks(output)))
 
     def entry_prices(self, X: NDArray[np.floating], threshold: float) -> NDArray[np.float32]:
         """Return the highest price at which each feature of each row is still selected.

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from html import escape
 from typing import Any, Self, cast
 
 import numpy as np
@@ -29,12 +30,13 @@ from hideseek.estimators._many import Problem, check_one_stack, models_for
 from hideseek.estimators._masks import check_columns, summarise_masks
 from hideseek.estimators._parameters import RULES, RULES_WHEN_ANSWERING, SHOWN, draw_seed
 from hideseek.estimators._pools import check_draws, limit_pools
-from hideseek.estimators._searching import at_price, fit_models, position_on
+from hideseek.estimators._searching import at_price, default_price, fit_models, position_on
 from hideseek.estimators._state import parameters_from, restore_state, state_of
 from hideseek.explanation import Explanation
 from hideseek.frames import frame_library, row_labels
 from hideseek.search import PenaltyPath, Screening, Trust
 from hideseek.search.parts import Split, held_out_rows
+from hideseek.search.probability import selection_probability
 from hideseek.stand_ins import StandIn
 from hideseek.tables import (
     check_mixed_rows,
@@ -326,6 +328,11 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_ensemble")
 
+    def _html_repr(self) -> str:
+        """Return scikit-learn's picture of the estimator for notebooks, with ``trust_`` below it once it is fitted."""
+        trust = getattr(self, "trust_", None)
+        return str(super()._html_repr()) + ("" if trust is None else f"<pre>{escape(repr(trust))}</pre>")
+
     # -- answering ------------------------------------------------------------------------------------------------
 
     def _names(self) -> list[str]:
@@ -377,7 +384,7 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             predictor=fitted._predicted,
             effects=partial(effects_of, fitted),
             model=fitted,
-            agreement=partial(fitted._ensemble.agreement, threshold=self.threshold),
+            relevance=None if self._ensemble.stack.price_range is None else fitted._selection_probability,
             entry=self._entry_prices if self._ensemble.stack.price_range is not None else None,
             stand_ins=getattr(self, "stand_ins_", None),
             frame_library=frame_library(X),
@@ -404,6 +411,12 @@ class BaseHideSeek(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         """Return the highest trained price at which each feature is selected. Shape: ``(rows, features)``."""
         _, highest = price_bounds(self._ensemble)
         return np.minimum(self._ensemble.entry_prices(table, self.threshold), np.float32(highest))
+
+    def _selection_probability(self, table: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Return the probability that each feature is relevant for its row. Shape: ``(rows, features)``."""
+        price = default_price(self)
+        ensemble = replace(self._ensemble, price=price, n_features=None)
+        return selection_probability(ensemble.masks(table), price, price_bounds(ensemble)[0])
 
     def predict(self, X: Any, *, shown: str | None = None) -> NDArray[Any]:
         """Return the most probable class, or the value, of each row.

@@ -108,6 +108,8 @@ class BlackBoxExplainer(BaseHideSeek):
         recipe_: Every training choice, the preset's and yours.
         penalty_: The penalty at the end of training.
         pool_: What the kept replacement rows are made of: "values", "means", or "noise", of which knockoffs are made.
+        trust_: How well the imitation does on rows that the answering members did not learn from, as of
+            ``HideSeekClassifier``; its AUROC is about the class that the model finds most probable.
         history_: The course of training, as of ``HideSeekClassifier``.
 
     Example:

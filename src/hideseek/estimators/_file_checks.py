@@ -126,7 +126,8 @@ def _check_path(arrays: Arrays, search: Mapping[str, Any]) -> None:
             raise FileFormatError("description.search is about a path, and no array 'path.penalty' is there")
         return
     missing = {"score_name", "null_loss", "chosen"} - set(search)
-    if missing or search["chosen"] >= len(arrays["path.penalty"]) or arrays["path.excess"].min() > 0:
+    farthest = max(search.get("chosen", 0), search.get("default", 0))
+    if missing or farthest >= len(arrays["path.penalty"]) or arrays["path.excess"].min() > 0:
         raise FileFormatError("description.search does not belong to the arrays 'path'")
 
 

@@ -108,7 +108,9 @@ _TARGETS = {
 }
 """By the class of the estimator; for a black box by its task."""
 
-_SEARCH = Fields({}, {"score_name": choice("auroc", "r2"), "null_loss": FINITE, "chosen": integer(0)})
+_SEARCH = Fields(
+    {}, {"score_name": choice("auroc", "r2"), "null_loss": FINITE, "chosen": integer(0), "default": integer(0)}
+)
 _PROPORTION = number("a number from 0 to 1", lambda value: 0 <= value <= 1)
 _TRUST = Fields(
     {

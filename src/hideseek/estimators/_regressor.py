@@ -81,6 +81,8 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
         copies_: Columns that repeat another one and are left out, each with that other one, by number.
         stand_ins_: For features by name, the columns that could take their place and what held-out rows would lose; see
             :meth:`hideseek.Explanation.stand_ins`.
+        trust_: How far to believe this fit, told by rows that the answering members did not learn from, a ``Trust``;
+            None after ``at`` and for files of older versions.
         history_: Up to a hundred records: "step", "penalty"; and by member "loss", "prediction_loss", "mean_mask" and,
             with rows held out, "validation_loss".
 

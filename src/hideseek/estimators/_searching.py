@@ -26,7 +26,7 @@ from hideseek.validation import is_finite_number, shown
 if TYPE_CHECKING:
     from hideseek.estimators._base import BaseHideSeek
 
-__all__ = ["at_price", "fit_models", "position_on"]
+__all__ = ["at_price", "default_price", "fit_models", "position_on"]
 
 _FEWEST_COLUMNS = 16
 """Columns that screening leaves at least: the networks tell noise from a weak effect better than it does."""
@@ -127,7 +127,16 @@ def at_price(model: BaseHideSeek, position: int, penalty: float | None) -> Any:
     """Return the model at a penalty, or at a position of its path; it shares the path with the first."""
     other = copy(model)
     other.path_ = replace(model.path_, chosen=position)
-    n_given = columns_given(len(model._names()), model.recipe_.column_fraction)
     other.penalty_ = float(model.path_.penalty[position]) if penalty is None else float(penalty)
-    other._ensemble = replace(model._ensemble, price=other.penalty_ / n_given)
+    other._ensemble = replace(model._ensemble, price=other.penalty_ / _n_given(model))
     return other
+
+
+def default_price(model: BaseHideSeek) -> float:
+    """Return the price of showing one feature that held-out rows chose in the fit, whatever was asked for since."""
+    path = model.path_
+    return float(path.penalty[path.chosen if path.default is None else path.default]) / _n_given(model)
+
+
+def _n_given(model: BaseHideSeek) -> int:
+    return columns_given(len(model._names()), model.recipe_.column_fraction)

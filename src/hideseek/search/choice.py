@@ -130,6 +130,7 @@ def choose_price(judged: Judged, *, loss: str, n_given: int) -> PenaltyPath:
     """
     mean, error = mean_and_error(judged.losses, judged.rows.weight)
     _, excess_error = mean_and_error(judged.losses - judged.losses[int(mean.argmin())], judged.rows.weight)
+    chosen = int(_criterion(judged, float(mean.min())).argmin())
     return PenaltyPath(
         judged.prices * n_given,
         mean,
@@ -140,8 +141,9 @@ def choose_price(judged: Judged, *, loss: str, n_given: int) -> PenaltyPath:
         "r2" if loss == "squared_error" else "auroc",
         np.asarray(judged.n_selected, dtype=np.float64),
         judged.null_loss,
-        int(_criterion(judged, float(mean.min())).argmin()),
+        chosen,
         judged.disagreement,
+        default=chosen,
     )
 
 

@@ -143,7 +143,7 @@ def _overlaps(sets: NDArray[np.bool_]) -> Floats:
     shared = by_row @ by_row.transpose(0, 2, 1)
     size = by_row.sum(axis=2)
     either = size[:, :, None] + size[:, None, :] - shared
-    return np.asarray(np.divide(shared, either, out=np.ones_like(shared), where=either > 0), dtype=np.float64)
+    return np.where(either > 0, shared / np.maximum(either, 1), 1.0)
 
 
 def _joined(parts: Sequence[Part]) -> Part:

@@ -36,6 +36,8 @@ class PenaltyPath:
         chosen: The position of the penalty that was chosen.
         disagreement: Features of a row that one of two members selects and the other does not, on average over rows
             and pairs of members; None for models of older versions.
+        default: The position that the fit chose; ``chosen`` is another one after ``at``. None for models of older
+            versions.
 
     Example:
         >>> from hideseek import HideSeekClassifier
@@ -57,6 +59,7 @@ class PenaltyPath:
     null_loss: float
     chosen: int
     disagreement: Floats | None = None
+    default: int | None = None
 
     def __len__(self) -> int:
         return len(self.penalty)

@@ -9,8 +9,8 @@ from typing import Any, Self
 __all__ = ["NO_ROWS", "Trust"]
 
 NO_ROWS = (
-    "No rows were held out, so nothing is known about rows that were not learned from: "
-    "use a preset with folds and at least 20 rows, or validation_fraction."
+    "No rows were held out in the fit, so it is not known how well it does on others: "
+    'pass validation_fraction=0.1, or any preset but "paper" and at least 20 rows.'
 )
 
 _FEW_ROWS = 200

@@ -9,6 +9,7 @@ import numpy as np
 
 from hideseek.explanation import Explanation
 from hideseek.report.page.columns import Column
+from hideseek.search import Trust
 from hideseek.validation import some
 
 __all__ = ["findings_of"]
@@ -27,6 +28,7 @@ def findings_of(explanation: Explanation, columns: Sequence[Column], model: Any)
     """Sentences, the gravest first; none where nothing is odd."""
     return [
         *_of_selection(explanation),
+        *_of_trust(model),
         *_of_masks(explanation, float(getattr(model, "threshold", 0.5))),
         *_of_columns(columns),
         *_of_stand_ins(explanation, columns),
@@ -42,6 +44,12 @@ def _of_selection(explanation: Explanation) -> list[str]:
     if n_features > 1 and everything >= _NEARLY_ALL:
         return ["The masks saturated: everything is selected in nearly every row. Fit again with a larger penalty."]
     return [f"In {nothing:.1%} of the rows no feature was selected."] if nothing > _SOME else []
+
+
+def _of_trust(model: Any) -> tuple[str, ...]:
+    """Return what rows that were held out in the fit say against it."""
+    trust: Trust | None = getattr(model, "trust_", None)
+    return () if trust is None else trust.warnings
 
 
 def _of_masks(explanation: Explanation, threshold: float) -> list[str]:
