@@ -59,21 +59,15 @@ class Recipe:
     def for_rows(self, n_rows: int) -> Recipe:
         """Return the recipe for a table of so many rows: a short one is learned in fewer and smaller steps.
 
-        Weights decay more, up to eight times, the fewer rows there are: what a network could learn by heart fades. All
-        members of every range are trained on a short table, since two of them cannot tell ranges apart there.
+        Weights decay more, up to eight times, the fewer rows there are: what a network could learn by heart fades. Up to
+        ``_LONG`` rows all members of every range are trained, since few rows hardly tell ranges apart.
         """
-        if not self.highest_prices or n_rows >= _LONG:
+        if not self.highest_prices or n_rows > _LONG:
             return self
-        decay = self.weight_decay * min(_LONG / n_rows, 8.0)
+        longer = replace(self, weight_decay=self.weight_decay * min(_LONG / n_rows, 8.0), n_scouts=self.n_members)
         if n_rows >= _SHORT or self.batch_size is None:
-            return replace(self, weight_decay=decay)
-        return replace(
-            self,
-            weight_decay=decay,
-            steps=-(-self.steps // 2),
-            batch_size=-(-self.batch_size // 2),
-            n_scouts=self.n_members,
-        )
+            return longer
+        return replace(longer, steps=-(-self.steps // 2), batch_size=-(-self.batch_size // 2))
 
     @property
     def n_seeks(self) -> int:

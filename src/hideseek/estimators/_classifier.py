@@ -36,7 +36,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
             selected features predict and by how far the members agree; ``path_``, ``at`` and ``explain`` give the
             answer at any other penalty without another fit. With preset "paper" None is the paper's 0.3 / 11 for each
             feature.
-        n_members: Models whose masks and predictions are averaged; as many are trained for each range of penalties.
+        n_members: Models whose masks and predictions are averaged.
         kept_fraction: Share of the members that answer: those with the smallest loss at the end of training. Members
             that answer for a range of penalties all do.
         column_fraction: Share of the features that each member sees.
