@@ -154,7 +154,7 @@ def test_each_half_of_a_batch_comes_from_its_half_of_the_rows(rows, size):
 def test_a_step_in_parts_is_the_step(monkeypatch, batch_size, weighted):
     results = []
     for cells, kind in ((2**18, SmallSteps), (8 * 4 * 256, BigSteps)):
-        monkeypatch.setitem(eager._PART_CELLS, "cpu", cells)
+        monkeypatch.setitem(eager._SHARD_CELLS, "cpu", cells)
         problem = make_problem(replace(RECIPE, batch_size=batch_size), rows=1001, weighted=weighted)
         with torch.inference_mode():
             steps = eager_steps(problem, Marginal(problem.data.columns, problem.table), n_threads=2)

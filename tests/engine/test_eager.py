@@ -44,7 +44,7 @@ def after_steps(problem: Problem, n_steps: int = 6, **options) -> tuple[torch.Te
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_step_in_parts_is_the_step(monkeypatch, batch_size, weighted):
     whole = after_steps(make_problem(batch_size=batch_size, weighted=weighted))
-    monkeypatch.setitem(eager._PART_CELLS, "cpu", 8 * 300)
+    monkeypatch.setitem(eager._SHARD_CELLS, "cpu", 8 * 300)
     problem = make_problem(batch_size=batch_size, weighted=weighted)
     parts = cut(problem, 8 * 300)
     assert len(parts) == 3 * (4 if batch_size is None else 2), "a member and 250 or 300 rows at a time"
@@ -54,7 +54,7 @@ def test_a_step_in_parts_is_the_step(monkeypatch, batch_size, weighted):
 
 @pytest.mark.parametrize("part_cells", [2**18, 8 * 300])
 def test_threads_do_not_change_a_bit(monkeypatch, part_cells):
-    monkeypatch.setitem(eager._PART_CELLS, "cpu", part_cells)
+    monkeypatch.setitem(eager._SHARD_CELLS, "cpu", part_cells)
     kind = BigSteps if part_cells < 8 * 600 else SmallSteps
     assert isinstance(eager_steps(make_problem(), Marginal(make_problem().data.columns, torch.arange(2))), kind)
     one, four = (after_steps(make_problem(batch_size=900), n_steps=20, n_threads=n) for n in (1, 4))

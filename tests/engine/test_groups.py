@@ -134,7 +134,7 @@ def test_a_feature_that_two_of_its_columns_decide_is_found_and_unseen_ones_do_no
 
 def test_a_step_in_parts_is_the_step(raw, monkeypatch):
     whole = trained(raw, batch_size=None).stack.parameters
-    monkeypatch.setitem(eager._PART_CELLS, "cpu", 32 * 300)
+    monkeypatch.setitem(eager._SHARD_CELLS, "cpu", 32 * 300)
     torch.testing.assert_close(trained(raw, batch_size=None).stack.parameters, whole, atol=1e-3, rtol=0)
 
 

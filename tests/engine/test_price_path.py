@@ -118,7 +118,7 @@ def trained(batch_size=20, fold=None, members=slice(None), rows=60):
 def test_a_member_with_a_price_range_learns_the_same_alone_and_in_parts(monkeypatch):
     whole = trained()
     torch.testing.assert_close(trained(members=slice(1, 2)), whole[1:2])
-    monkeypatch.setitem(eager._PART_CELLS, "cpu", 5 * 4 * 6)
+    monkeypatch.setitem(eager._SHARD_CELLS, "cpu", 5 * 4 * 6)
     monkeypatch.setattr(eager, "_FEWEST_ROWS", 4)
     torch.testing.assert_close(trained(), whole, atol=1e-5, rtol=1e-4)
 

@@ -11,18 +11,18 @@ __all__ = ["Adam"]
 class Adam:
     """Adam (Kingma and Ba, 2015), in place, for all members of a stack at once.
 
-    It equals ``torch.optim.AdamW``, whose kernel it calls: one pass over one tensor. For networks this small the
-    bookkeeping of the general class costs more than the arithmetic. The count of steps lies beside the weights, so
-    that a step can be recorded on a GPU and replayed.
+    Equal to ``torch.optim.AdamW``, whose kernel it calls in one pass over one tensor. For networks this small, the
+    bookkeeping of ``torch.optim`` costs more than the arithmetic. The step count is on the device of the weights, so
+    that a step can be recorded as a CUDA graph and replayed.
 
     Args:
         parameters: The weights.
-        learning_rate: How far a step goes.
-        weight_decay: Each step also takes this share, times the learning rate, of every weight (Loshchilov and Hutter,
-            2019).
-        beta1: How long the mean of the gradients remembers.
-        beta2: How long the mean of their squares does.
-        epsilon: Added to the root of that mean.
+        learning_rate: The step size.
+        weight_decay: Decoupled weight decay (Loshchilov and Hutter, 2019): each step multiplies the weights by
+            ``1 - learning_rate * weight_decay``.
+        beta1: Decay rate of the running mean of the gradients.
+        beta2: Decay rate of the running mean of their squares.
+        epsilon: Added to the square root of the mean square.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Adam:
         beta2: float = 0.999,
         epsilon: float = 1e-8,
     ) -> None:
-        self._parameters = parameters.detach()  # the same memory, out of the graph's sight
+        self._parameters = parameters.detach()  # shares memory, not tracked by autograd
         self._mean = torch.zeros_like(self._parameters)
         self._square = torch.zeros_like(self._parameters)
         self._t = torch.zeros((), device=parameters.device)
@@ -43,7 +43,7 @@ class Adam:
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
 
     def step(self, gradient: Tensor, *, share: float = 1.0) -> None:
-        """Move the weights against the gradient, with this share of the learning rate."""
+        """Update the weights against the gradient, with the learning rate multiplied by ``share``."""
         self._t += 1
         torch._fused_adamw_(
             [self._parameters],

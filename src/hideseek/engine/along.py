@@ -1,4 +1,4 @@
-"""What an ensemble that answers for a range of prices selects and predicts at several of them."""
+"""Selections and predictions of an ensemble at several prices of its range."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def answers_from(
     """Return the predictions from given features at the ensemble's price, averaged over one draw for each table.
 
     Args:
-        ensemble: At a price.
-        tables: For each draw the rows as they are in it, raw; what is hidden is drawn from the pool. Shape of each:
+        ensemble: Predicts at its ``price``.
+        tables: The raw rows of each draw; hidden features are replaced from the pool. Shape of each:
             ``(rows, columns)``.
         shown: The features that every member is shown. Shape: ``(rows, features)``.
-        softmax: Whether to average probabilities, not logits.
+        softmax: Whether to average probabilities instead of logits.
 
     Shape: ``(rows, outputs)``.
     """

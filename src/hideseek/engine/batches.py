@@ -1,4 +1,4 @@
-"""The rows that the members see at a step."""
+"""The rows of each training step."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ __all__ = ["Batches", "Window", "own_rows"]
 
 
 class Window(NamedTuple):
-    """The batches of a few steps, one after the other.
+    """The batches of several consecutive steps.
 
     Attributes:
-        x: With a row of ones below. Shape: ``(steps, members, columns + 1, rows)``.
+        x: Inputs, followed by a row of ones. Shape: ``(steps, members, columns + 1, rows)``.
         target: Shape: ``(steps, members, outputs, rows)``.
         weight: Shape: ``(steps, members, rows)``.
-        keys: Of the replacements. Shape: ``(steps, members, 2)``.
-        price: Of showing one feature of one row, over the rows of a batch. Shape: ``(steps, members, features, 1)``, or
-            ``(steps, members, features, rows)`` where each row has its own.
+        keys: Random keys of the replacement draws. Shape: ``(steps, members, 2)``.
+        price: Price of showing one feature of one row, divided by the batch size. Shape: ``(steps, members, features,
+            1)``, or ``(steps, members, features, rows)`` where each row has its own.
         u: The position of each row's price in the range of prices; None: there is no range.
             Shape: ``(steps, members, rows)``.
     """
@@ -38,7 +38,7 @@ class Window(NamedTuple):
 
 
 class Batches:
-    """All rows in order, or rows drawn with replacement, for ``n_ahead`` steps at a time."""
+    """Provides the batches of ``n_ahead`` steps at a time: all rows in order, or rows drawn with replacement."""
 
     def __init__(self, problem: Problem, n_ahead: int) -> None:
         self._problem = problem
@@ -50,7 +50,10 @@ class Batches:
         self._rows = _WholeTables(problem, n_ahead) if problem.full_batch else _DrawnRows(problem, n_ahead)
 
     def after(self, done: Tensor) -> Window:
-        """The next steps, in buffers that are used again. Shape: ``done (1,)``, the number of steps done, int64."""
+        """Return the batches of the steps after ``done``, in reused buffers.
+
+        Shape: ``done (1,)``, number of steps done, int64.
+        """
         steps, recipe = done + self._ahead, self._problem.recipe
         share = annealed(steps + 1, recipe.steps, recipe.anneal_power).float()
         x, target, weight = self._rows.at(steps)
@@ -61,7 +64,7 @@ class Batches:
 
 
 class _DrawnPrices:
-    """A price for each row of a batch, drawn evenly in its logarithm from the member's range."""
+    """Draws a price for each row of a batch, log-uniformly from the member's price range."""
 
     def __init__(self, problem: Problem, price_range: Tensor, n_ahead: int) -> None:
         size, device = problem.batch_size, problem.seeds.device
@@ -70,14 +73,14 @@ class _DrawnPrices:
         self._range, self._visible = price_range, problem.visible[:, :, None] / size
 
     def at(self, steps: Tensor) -> tuple[Tensor, Tensor]:
-        """As in ``Window``, before annealing."""
+        """Return ``price`` and ``u`` of ``Window``, the price before annealing."""
         share = self._draws.uniform(self._keys.at(steps).flatten(0, 1)).float().view(len(steps), len(self._range), -1)
         price = price_at(share, self._range)[:, :, None] * self._visible
         return price, share * (2 * HALF_WIDTH) - HALF_WIDTH
 
 
 class _WholeTables:
-    """Every row of a member's table at every step."""
+    """Provides every row of a member's table at every step."""
 
     def __init__(self, problem: Problem, n_ahead: int) -> None:
         data, n_members = problem.data, len(problem.seeds)
@@ -91,12 +94,12 @@ class _WholeTables:
         self._weight = None if weight is None else weight.expand(n_ahead, n_members, -1)
 
     def at(self, steps: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-        """As in ``Window``."""
+        """Return ``x``, ``target`` and ``weight`` of ``Window``."""
         return self._x, self._target, self._weight
 
 
 class _DrawnRows:
-    """Rows drawn with replacement, as many from each half where a member has two Seeks."""
+    """Draws rows with replacement; for members with two Seeks, equally many from each Seek's half."""
 
     def __init__(self, problem: Problem, n_ahead: int) -> None:
         size, data, device = problem.batch_size, problem.data, problem.seeds.device
@@ -114,7 +117,7 @@ class _DrawnRows:
         self._x = data.X.new_ones(n_ahead, n_members, n_columns + 1, size)
 
     def at(self, steps: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-        """As in ``Window``."""
+        """Return ``x``, ``target`` and ``weight`` of ``Window``."""
         rows = self._drawn(self._keys.at(steps).flatten(0, 1)).view(len(steps), -1, self._x.shape[3])
         torch.add(rows[:, :, None], self._first_cells, out=self._cells)
         torch.index_select(self._data.columns.view(-1), 0, self._cells.view(-1), out=self._values.view(-1))
@@ -125,7 +128,7 @@ class _DrawnRows:
         return self._x, target, None if self._data.weight is None else self._picked(self._data.weight, rows)
 
     def _drawn(self, keys: Tensor) -> Tensor:
-        """Numbers of rows within their tables. Shape: ``keys (steps * members, 2)`` -> ``(steps * members, rows)``."""
+        """Draw row numbers within the tables. Shape: ``keys (steps * members, 2)`` -> ``(steps * members, rows)``."""
         if self._own_rows is None:
             return self._draws.integers(keys, self._data.X.shape[1])
         n_members, n_seeks, n_rows = self._own_rows.shape
@@ -133,12 +136,15 @@ class _DrawnRows:
         return self._own_rows.expand(len(places), -1, -1, -1).gather(3, places)
 
     def _picked(self, values: Tensor, rows: Tensor) -> Tensor:
-        """Shape: ``values (tables, rows, ...)``, ``rows (steps, members, rows)`` -> ``(steps, members, rows, ...)``."""
+        """Pick rows.
+
+        Shape: ``(tables, rows, ...)``, ``rows (steps, members, rows)`` -> ``(steps, members, rows, ...)``.
+        """
         return values.flatten(0, 1).index_select(0, rows.view(-1)).view(*rows.shape, *values.shape[2:])
 
 
 def own_rows(problem: Problem) -> Tensor:
-    """Return the rows that belong to each of a member's Seeks, by its seed, without the fold that it leaves out.
+    """Return the rows assigned to each Seek of a member, by the member's seed, without the fold that it leaves out.
 
     Shape: ``(members, n_seeks, rows // n_seeks)``, int64.
     """
@@ -147,6 +153,6 @@ def own_rows(problem: Problem) -> Tensor:
     keys = Keys(problem.seeds, Stream.HALVES).at(torch.zeros(1, dtype=torch.int64, device=problem.seeds.device))[0]
     scores = words(keys, problem.data.X.shape[1]).long()
     if problem.fold is not None and problem.data.fold is not None:
-        scores[problem.data.fold[problem.table] == problem.fold[:, None]] = 2**32  # behind all others
+        scores[problem.data.fold[problem.table] == problem.fold[:, None]] = 2**32  # sort after all other rows
     order = scores.argsort(dim=1, stable=True)
     return torch.unflatten(order[:, :n_rows], 1, (n_seeks, -1))

@@ -1,4 +1,4 @@
-"""Knockoffs from a trained network (Romano, Sesia and Candès, 2020, "Deep knockoffs"), and how good knockoffs are."""
+"""Knockoffs from a trained network (Romano, Sesia and Candès, 2020, "Deep knockoffs"), and quality measures."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _EPSILON = 1e-3
 
 
 class DeepKnockoffs(Knockoffs):
-    """x_hat = f(x, noise), where f is a network trained to make (x, x_hat) look like its swapped self.
+    """x_hat = f(x, noise), where f is a network trained so that (x, x_hat) keeps its distribution under swaps.
 
     As published: 10 epochs of batches of 1,000 rows, learning rate 0.01, hidden layers four times as wide as the
     table; the loss is ``discrepancy`` + 25 ``second_order`` + ``decorrelation`` from a correlation of 0.5.
 
-    Of our choosing: two hidden layers, which reach the discrepancy of six with a third of the weights; ReLU after
+    Chosen here: two hidden layers, which reach the discrepancy of six with a third of the weights; ReLU after
     batch normalisation, without a gain, since the next layer can scale as well; Adam; batches drawn with replacement;
-    at least 100 steps, the number the published setting takes at 10,000 rows, so that a small table is not served by
-    an untrained network. After training the normalisation is folded into the weights, with the statistics of about
-    10,000 rows, so that a knockoff depends on its row and noise alone. A constant column becomes 0, its standard.
+    at least 100 steps, the number the published setting takes at 10,000 rows, so that the network
+    is trained on small tables too. After training the normalisation is folded into the weights, with the statistics of
+    about 10,000 rows, so that a knockoff depends on its row and noise alone. A constant column becomes 0.
 
     Args:
         *layers: Matrix and bias of each layer in turn. Shape: ``(tables, outputs, inputs)``, ``(tables, outputs, 1)``.
@@ -47,13 +47,13 @@ class DeepKnockoffs(Knockoffs):
 
     @classmethod
     def fit(cls, X: Tensor, seeds: Sequence[int], steps: int | None = None) -> Self:
-        """As ``Knockoffs.fit``, of standardised tables; ``steps`` is for another number of them than the class says."""
+        """Train one network per standardised table, see ``Knockoffs.fit``; ``steps`` overrides the number of steps."""
         tables = zip(X, seeds, strict=True)
         trained = [_trained(table, int(seed), steps, cls.target_correlation) for table, seed in tables]
         return cls(*(torch.stack(layer) for layer in zip(*trained, strict=True)))
 
     def given(self, x: Tensor) -> Callable[[Tensor], Tensor]:
-        """As ``Knockoffs.given``."""
+        """See ``Knockoffs.given``."""
         columns = x.shape[-2]
         first, bias, *rest = self.tensors
         known = first[..., :columns] @ x + bias
@@ -68,9 +68,9 @@ class DeepKnockoffs(Knockoffs):
 
 
 def _trained(X: Tensor, seed: int, steps: int | None, target_correlation: float) -> list[Tensor]:
-    """The layers of one network, ready to use. Shape: ``X (columns, rows)``."""
+    """Train one network and return its layers, ready to use. Shape: ``X (columns, rows)``."""
     n_columns, n_rows = X.shape
-    batch_size = max(4, min(_BATCH_SIZE, n_rows))  # two halves of two, or there is no discrepancy
+    batch_size = max(4, min(_BATCH_SIZE, n_rows))  # the discrepancy needs two halves of two rows
     steps = max(_LEAST_STEPS, -(-_EPOCHS * n_rows // batch_size)) if steps is None else steps
     network = Mlp((2 * n_columns, *[_WIDTH_PER_COLUMN * n_columns] * _HIDDEN_LAYERS, n_columns))
     keys = step_keys(np.array([seed]), Stream.KNOCKOFF, 0, 2 + 3 * steps)
@@ -102,7 +102,7 @@ def _trained(X: Tensor, seed: int, steps: int | None, target_correlation: float)
 
 
 def _normalised(layers: Sequence[Tensor], x: Tensor) -> tuple[Tensor, list[Tensor]]:
-    """Through the network, each hidden layer standardised over the rows; and layers that do the same to any row.
+    """Run the network with batch-normalised hidden layers; return the output and layers with the statistics folded in.
 
     Shape: ``x (inputs, rows)`` -> ``(outputs, rows)``, and as ``layers``.
     """
@@ -117,9 +117,10 @@ def _normalised(layers: Sequence[Tensor], x: Tensor) -> tuple[Tensor, list[Tenso
 
 
 def discrepancy(x: Tensor, x_hat: Tensor, swapped: Tensor) -> Tensor:
-    """How far (x, x_hat) is from itself with all columns swapped, plus with some: two maximum mean discrepancies.
+    """Return the distance of (x, x_hat) to itself with all columns swapped plus that with some columns swapped.
 
-    One half of the rows is compared with the other half, swapped; the estimate is unbiased, so it can be negative.
+    Both are maximum mean discrepancies between one half of the rows and the other half, swapped. The estimate is
+    unbiased, so it can be negative.
     Shape: ``x (columns, rows)``, ``x_hat`` likewise, ``swapped (columns,)`` bool -> ``()``.
     """
     half = x.shape[1] // 2
@@ -127,13 +128,16 @@ def discrepancy(x: Tensor, x_hat: Tensor, swapped: Tensor) -> Tensor:
     first, second = both[:, :half], both[:, half : 2 * half]
     all_swapped = second.roll(len(x), dims=0)
     some_swapped = torch.where(swapped.repeat(2)[:, None], all_swapped, second)
-    # A swap moves no two rows apart, so the kernels within a half serve both comparisons.
+    # A swap changes no distance within a half, so the kernels within a half serve both comparisons.
     within = sum((_kernel(rows, rows).sum() - half) / (half * (half - 1)) for rows in (first, second))
     return 2 * (within - _kernel(first, all_swapped).mean() - _kernel(first, some_swapped).mean())
 
 
 def _kernel(a: Tensor, b: Tensor) -> Tensor:
-    """Mean of Gaussian kernels of widths 1, 2, 4, 8, 16 and 32. Shape: ``(features, n)``, ``(features, m)`` -> n, m."""
+    """Return the mean of Gaussian kernels of widths 1, 2, 4, 8, 16, 32.
+
+    Shape: ``(features, n)``, ``(features, m)`` -> n, m.
+    """
     squares = a.square().sum(dim=0)[:, None] + b.square().sum(dim=0) - 2 * a.t() @ b
     kernel = torch.exp(squares.clamp(min=0.0) / (-2 * _LARGEST_WIDTH**2))
     total = kernel
@@ -144,13 +148,13 @@ def _kernel(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _covariances(x: Tensor, x_hat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Of x, of x_hat, and between x and x_hat. Shape: ``(columns, rows)`` each -> ``(columns, columns)`` each."""
+    """Return the covariances of x, of x_hat, and between both. Shape: ``(columns, rows)`` -> ``(columns, columns)``."""
     x, x_hat = x - x.mean(dim=1, keepdim=True), x_hat - x_hat.mean(dim=1, keepdim=True)
     return x @ x.t() / x.shape[1], x_hat @ x_hat.t() / x.shape[1], x @ x_hat.t() / x.shape[1]
 
 
 def second_order(x: Tensor, x_hat: Tensor) -> Tensor:
-    """How far x_hat is from the means and covariances of x, and its cross-covariances from those within x.
+    """Return the distance of x_hat's means and covariances, and of its covariances with x, from those of x.
 
     Shape: ``(columns, rows)`` each -> ``()``.
     """
@@ -167,13 +171,16 @@ def _self_correlation(x: Tensor, x_hat: Tensor) -> Tensor:
 
 
 def decorrelation(x: Tensor, x_hat: Tensor, target: float) -> Tensor:
-    """How far columns and knockoffs are from a correlation of ``target``. Shape: ``(columns, rows)`` each -> ``()``."""
+    """Return the distance of the column-knockoff correlations from ``target``.
+
+    Shape: ``(columns, rows)`` each -> ``()``.
+    """
     return (_self_correlation(x, x_hat) - target).square().sum()
 
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """What there is to say about knockoffs; the first three are 0 where swapping changes nothing.
+    """Quality of knockoffs; the first three are 0 where swapping changes nothing.
 
     Attributes:
         covariance_gap: Mean of |Cov(x_hat_j, x_hat_k) - Cov(x_j, x_k)|.
@@ -189,7 +196,7 @@ class Diagnostics:
 
 
 def diagnostics(x: Tensor, x_hat: Tensor) -> Diagnostics:
-    """Of standardised rows and their knockoffs; the discrepancy of the first 4,000. Shape: ``(columns, rows)`` each."""
+    """Measure knockoffs of standardised rows; the discrepancy uses the first 4,000. Shape: ``(columns, rows)`` each."""
     own, theirs, between = _covariances(x, x_hat)
     off_diagonal = ~torch.eye(len(own), dtype=torch.bool, device=x.device)
     alternate = torch.arange(len(x), device=x.device) % 2 == 0

@@ -1,4 +1,4 @@
-"""The wider networks of the compared methods, with the habits of the library they were written in."""
+"""The wider networks of the baseline methods, with the defaults of Keras, in which they were published."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ACTIVATIONS = {"relu": torch.relu, "selu": torch.selu}
 
 @dataclass(frozen=True)
 class Dense:
-    """The shape of a stack of fully connected networks, each hidden layer followed by batch normalisation or not.
+    """The shape of a stack of fully connected networks, with optional batch normalisation after each hidden layer.
 
     As in Keras: Glorot-uniform matrices and zero biases to start with; batch normalisation after the activation, with
     momentum 0.99 and 1e-3 added to the variance. Data pass through as ``(members, features, rows)``.
@@ -32,7 +32,7 @@ class Dense:
 
     @cached_property
     def shapes(self) -> list[tuple[int, int]]:
-        """Matrix and bias of each layer and, with batch normalisation, scale and shift of each hidden one."""
+        """Return the shapes of each layer's matrix and bias and, with batch normalisation, of its scale and shift."""
         shapes = []
         last = len(self.sizes) - 2
         for i, (inputs, outputs) in enumerate(zip(self.sizes[:-1], self.sizes[1:], strict=True)):
@@ -43,16 +43,16 @@ class Dense:
 
     @cached_property
     def n_parameters(self) -> int:
-        """Weights of one member."""
+        """Return the number of weights of one member."""
         return sum(rows * columns for rows, columns in self.shapes)
 
     @property
     def n_statistics(self) -> int:
-        """Running means and variances of one member."""
+        """Return the number of running means and variances of one member."""
         return 2 * sum(self.sizes[1:-1]) if self.batch_norm else 0
 
     def init(self, uniform: Tensor) -> tuple[Tensor, Tensor]:
-        """Weights and running statistics to start with. Shape: ``uniform (members, n_parameters)``, in (0, 1)."""
+        """Return the initial weights and running statistics. Shape: ``uniform (members, n_parameters)``, in (0, 1)."""
         parameters = torch.zeros_like(uniform)
         draws = split(2 * uniform - 1, self.shapes)
         for i, weights in enumerate(split(parameters, self.shapes)):
@@ -66,15 +66,15 @@ class Dense:
         return parameters, statistics
 
     def kernel_penalty(self, weights: Sequence[Tensor]) -> Tensor:
-        """Sum of the squares of all matrices. Shape: ``(members,)``."""
+        """Return the sum of the squares of all matrices. Shape: ``(members,)``."""
         kernels = weights[:: self._per_layer]
         return torch.stack([kernel.square().sum(dim=(1, 2)) for kernel in kernels]).sum(dim=0)
 
     def forward(self, weights: Sequence[Tensor], x: Tensor, statistics: Tensor, *, training: bool = False) -> Tensor:
-        """Shape: ``x (members, sizes[0], rows)`` -> ``(members, sizes[-1], rows)``.
+        """Return the networks' outputs. Shape: ``x (members, sizes[0], rows)`` -> ``(members, sizes[-1], rows)``.
 
-        While training, batches are normalised with their own moments, which also move ``statistics``; otherwise
-        ``statistics`` normalise.
+        In training, batches are normalised with their own moments, which also update ``statistics``; otherwise
+        ``statistics`` are used.
         """
         moments = self._moments(statistics)
         for i in range(len(self.sizes) - 1):
@@ -100,7 +100,10 @@ class Dense:
         return 4 if self.batch_norm else 2
 
     def _moments(self, statistics: Tensor) -> list[tuple[Tensor, Tensor]]:
-        """Views of the running mean and variance of each hidden layer. Shape of each: ``(members, width, 1)``."""
+        """Return views of the running mean and variance of each hidden layer.
+
+        Shape of each: ``(members, width, 1)``.
+        """
         if not self.batch_norm:
             return []
         views = split(statistics, [(width, 1) for width in self.sizes[1:-1] for _ in range(2)])

@@ -1,4 +1,4 @@
-"""Where the arithmetic runs."""
+"""Devices, threads and GPU streams."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ __all__ = ["for_each_block", "one_thread", "resolve_device", "to_host", "trainin
 
 _STREAMS = 4
 _ROWS_FOR_MANY_THREADS = 2**17
-"""Rows in a step, over all members, from which more threads pay even on a busy machine.
+"""Rows in a step, over all members, from which more threads pay off even on a busy machine.
 
-An operation on fewer rows is over in less time than the scheduler's slice, so that every one of them would wait for a
-thread whose core is taken by another program.
+An operation on fewer rows takes less time than a scheduler slice, so that it would mostly wait for a thread whose core
+is used by another program.
+
 """
 
 
 def resolve_device(device: str | torch.device) -> torch.device:
-    """A torch device; "auto" is the GPU where there is one, else the CPU."""
+    """Return the torch device; "auto" is the GPU if there is one, else the CPU."""
     if str(device) == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(device)
@@ -38,9 +39,9 @@ _before = 0
 
 @contextmanager
 def one_thread() -> Iterator[int]:
-    """One thread per operation; gives the number of threads the caller had set, and puts it back afterwards.
+    """Set one thread per operation; yield the number that was set before, and restore it on exit.
 
-    The setting belongs to the process, so of several callers at once the first in saves it and the last out restores.
+    The setting is global to the process: with several callers at once, the first saves it and the last restores it.
     """
     global _before
     caller = object()
@@ -54,7 +55,7 @@ def one_thread() -> Iterator[int]:
     finally:
         try:
             _leave(caller)
-        finally:  # once more, since an interrupt may have come in between; the second time changes nothing
+        finally:  # again, in case an interrupt came in between; a second call changes nothing
             _leave(caller)
 
 
@@ -66,7 +67,7 @@ def _leave(caller: object) -> None:
 
 
 def training_threads(device: torch.device, rows_per_step: int) -> AbstractContextManager[object]:
-    """On a CPU, one thread for small steps."""
+    """Use one thread on a CPU while steps are small."""
     if device.type == "cpu" and rows_per_step < _ROWS_FOR_MANY_THREADS:
         return one_thread()
     return nullcontext()
@@ -75,9 +76,9 @@ def training_threads(device: torch.device, rows_per_step: int) -> AbstractContex
 def for_each_block(job: Callable[[slice], None], blocks: Iterable[slice], device: torch.device) -> None:
     """Run ``job`` on every block of rows, on a few threads.
 
-    On a CPU each thread takes whole blocks: splitting single small operations among them costs more than it gains,
-    and this way a block's bits do not depend on the number of threads. On a GPU each has a stream of its own, so that
-    one block is on its way to the card, or back, while another is worked on.
+    On a CPU each thread takes whole blocks: splitting single small operations among threads costs more than it gains,
+    and so a block's result does not depend on the number of threads. On a GPU each thread has its own stream, so that
+    one block is transferred while another is computed.
     """
     with one_thread() as n_threads, ThreadPoolExecutor(n_threads if device.type == "cpu" else _STREAMS) as pool:
         deque(pool.map(_on_its_own_stream(job, device), blocks), maxlen=0)
@@ -99,7 +100,7 @@ def _on_its_own_stream(job: Callable[[slice], None], device: torch.device) -> Ca
 
 
 def to_host(values: Tensor, out: NDArray[np.float32]) -> None:
-    """Copy a tensor into an array of its shape; from a GPU by way of memory that it can write to at full speed."""
+    """Copy a tensor into an array of its shape; from a GPU through pinned memory, which is faster."""
     if values.device.type == "cuda":
         host = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)
         values = host.copy_(values, non_blocking=True)

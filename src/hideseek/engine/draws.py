@@ -1,4 +1,4 @@
-"""Random numbers that belong to a member, not to a moment.
+"""Random numbers that are a function of the member, independent of when they are drawn.
 
 Every draw is a function of (seed, stream, step, cell), so a member gets the same draws alone or in a stack, on a CPU
 or a GPU, whatever was drawn before it. The seed, stream and step are hashed into a 64-bit key; the key and
@@ -38,7 +38,7 @@ _MULTIPLIER_2 = 0x846CA68B - _WORD
 
 
 class Stream(IntEnum):
-    """What a draw is for; two streams of one member never meet."""
+    """The purpose of a draw; the streams of a member are independent of each other."""
 
     WEIGHTS = 1
     COLUMNS = 2
@@ -54,14 +54,14 @@ class Stream(IntEnum):
 
 
 def _mix64(x: Tensor) -> Tensor:
-    """The finaliser of splitmix64: a bijection of 64-bit words in which every input bit reaches every output bit."""
-    x = (x ^ ((x >> 30) & (2**34 - 1))) * _signed(0xBF58476D1CE4E5B9)  # the masks undo the sign that a shift drags in
+    """Apply the finaliser of splitmix64: a bijection of 64-bit words; every input bit affects every output bit."""
+    x = (x ^ ((x >> 30) & (2**34 - 1))) * _signed(0xBF58476D1CE4E5B9)  # the masks undo the sign extension of the shift
     x = (x ^ ((x >> 27) & (2**37 - 1))) * _signed(0x94D049BB133111EB)
     return x ^ ((x >> 31) & (2**33 - 1))
 
 
 def _signed(word: int) -> int:
-    """A 64-bit word as the signed number of the same bits."""
+    """Return the signed integer with the same bits as a 64-bit word."""
     return word - 2**64 if word >= 2**63 else word
 
 
@@ -72,33 +72,33 @@ class Keys:
         self.stream_keys = _mix64(_mix64(seeds + _signed(0x9E3779B97F4A7C15)) ^ int(stream))
 
     def words_at(self, steps: Tensor) -> Tensor:
-        """Shape: ``steps (steps,)``, int64 -> ``(steps, members)``, int64."""
+        """Return the keys as 64-bit words. Shape: ``steps (steps,)``, int64 -> ``(steps, members)``, int64."""
         return _mix64(self.stream_keys + steps[:, None] * _signed(0xD1342543DE82EF95))
 
     def at(self, steps: Tensor) -> Tensor:
-        """One key per step and member. Shape: ``steps (steps,)``, int64 -> ``(steps, members, 2)``, int32."""
+        """Return one key per step and member. Shape: ``steps (steps,)``, int64 -> ``(steps, members, 2)``, int32."""
         return self.words_at(steps).unsqueeze(2).view(torch.int32)
 
 
 def step_keys(seeds: NDArray[np.integer], stream: Stream, start: int, stop: int) -> Tensor:
-    """The keys of steps ``start`` to ``stop - 1``. Shape: ``(steps, members, 2)``, int32, on the CPU."""
+    """Return the keys of steps ``start`` to ``stop - 1``. Shape: ``(steps, members, 2)``, int32, on the CPU."""
     return Keys(torch.as_tensor(np.asarray(seeds, dtype=np.int64)), stream).at(torch.arange(start, stop))
 
 
 def member_seeds(seed: int, n_members: int) -> NDArray[np.int64]:
-    """Seeds of the members of one ensemble: the first k of them do not depend on how many follow."""
+    """Return the seeds of an ensemble's members; the first k do not depend on how many follow."""
     keys = Keys(torch.tensor([seed]), Stream.MEMBER).words_at(torch.arange(n_members))
     return ((keys[:, 0] >> 1) & (2**63 - 1)).numpy()
 
 
 class Draws:
-    """Random words of some cells, drawn again and again in buffers that are made once.
+    """Draws random words for a fixed set of cells, in buffers that are allocated once.
 
-    A fresh tensor for every intermediate result would cost more, in pages asked of the system, than the arithmetic.
+    Allocating a new tensor for every intermediate result would take longer than the arithmetic.
 
     Args:
         cells: The numbers of the cells. Shape: ``(n_cells,)``, int32.
-        n_keys: The most keys that are drawn for at a time.
+        n_keys: The largest number of keys in one call.
     """
 
     def __init__(self, cells: Tensor, n_keys: int) -> None:
@@ -108,7 +108,7 @@ class Draws:
         self._values: Tensor | None = None
 
     def words(self, keys: Tensor) -> Tensor:
-        """32 random bits for each cell of each member, in a buffer that the next draw uses again.
+        """Return 32 random bits for each cell of each member, in a buffer that the next draw overwrites.
 
         Shape: ``keys (members, 2)`` -> ``(members, n_cells)``, int32.
         """
@@ -119,7 +119,7 @@ class Draws:
         return _fold(x, 16, shifted)
 
     def integers(self, keys: Tensor, high: int) -> Tensor:
-        """Integers in ``[0, high)``, uniform to one part in 2^32 / high, in a buffer that is used again.
+        """Return integers in ``[0, high)``, uniform to one part in 2^32 / high, in a reused buffer.
 
         Shape: ``keys (members, 2)`` -> ``(members, n_cells)``, int64.
         """
@@ -132,7 +132,7 @@ class Draws:
         return wide
 
     def values_at(self, picks: Tensor, values: Tensor) -> Tensor:
-        """The values at the places that ``integers`` drew, one or more for each cell, in a buffer that is used again.
+        """Return the values at the indices that ``integers`` drew, one or more for each cell, in a reused buffer.
 
         Shape: ``picks``, any, ``values (any,)``, float32 -> as ``picks``.
         """
@@ -143,57 +143,60 @@ class Draws:
         return torch.index_select(values, 0, picks.view(-1), out=out).view(picks.shape)
 
     def uniform(self, keys: Tensor) -> Tensor:
-        """Numbers in ``(0, 1)``, float64, never either end. Shape: ``keys (members, 2)`` -> ``(members, n_cells)``."""
+        """Return numbers in ``(0, 1)``, float64, never 0 or 1.
+
+        Shape: ``keys (members, 2)`` -> ``(members, n_cells)``.
+        """
         return (self.words(keys).double() + (_WORD // 2 + 0.5)) / _WORD
 
     def normal(self, keys: Tensor) -> Tensor:
-        """Standard normal numbers, float32, none further out than 6.4. Shape: as ``uniform``."""
+        """Return standard normal numbers, float32, none beyond 6.4 in size. Shape: as ``uniform``."""
         draws: Tensor = torch.special.ndtri(self.uniform(keys))
         return draws.float()
 
 
 def _fold(x: Tensor, bits: int, shifted: Tensor) -> Tensor:
-    """Replace x by x ^ (x >> bits), of unsigned words; ``shifted`` is room to work in."""
+    """Replace x by x ^ (x >> bits), of unsigned words; ``shifted`` is a work buffer."""
     torch.bitwise_right_shift(x, bits, out=shifted)
-    shifted.bitwise_and_(2 ** (32 - bits) - 1)  # undoes the sign that an arithmetic shift drags in
+    shifted.bitwise_and_(2 ** (32 - bits) - 1)  # undoes the sign extension of an arithmetic shift
     return x.bitwise_xor_(shifted)
 
 
 def all_cells(keys: Tensor, n_cells: int) -> Draws:
-    """Draws of cells 0 to ``n_cells - 1`` for as many keys. Shape: ``keys (members, 2)``."""
+    """Return the ``Draws`` of cells 0 to ``n_cells - 1`` for as many keys. Shape: ``keys (members, 2)``."""
     return Draws(torch.arange(n_cells, dtype=torch.int32, device=keys.device), len(keys))
 
 
 def words(keys: Tensor, n_cells: int) -> Tensor:
-    """As ``Draws.words``, of all cells."""
+    """Return ``Draws.words`` of cells 0 to ``n_cells - 1``."""
     return all_cells(keys, n_cells).words(keys)
 
 
 def integers(keys: Tensor, n_cells: int, high: int) -> Tensor:
-    """As ``Draws.integers``, of all cells."""
+    """Return ``Draws.integers`` of cells 0 to ``n_cells - 1``."""
     return all_cells(keys, n_cells).integers(keys, high)
 
 
 def uniform(keys: Tensor, n_cells: int) -> Tensor:
-    """As ``Draws.uniform``, of all cells."""
+    """Return ``Draws.uniform`` of cells 0 to ``n_cells - 1``."""
     return all_cells(keys, n_cells).uniform(keys)
 
 
 def normal(keys: Tensor, n_cells: int) -> Tensor:
-    """As ``Draws.normal``, of all cells."""
+    """Return ``Draws.normal`` of cells 0 to ``n_cells - 1``."""
     return all_cells(keys, n_cells).normal(keys)
 
 
 def columns_given(n_columns: int, fraction: float) -> int:
-    """How many of the columns are a share of them: rounded up, whatever the last digit of the product."""
+    """Return ``ceil(fraction * n_columns)``, safe against rounding errors of the product."""
     return int(np.ceil(round(fraction * n_columns, 9)))
 
 
 def draw_columns(seeds: NDArray[np.integer], n_columns: int, fraction: float) -> NDArray[np.bool_]:
-    """The columns each member sees: ``ceil(fraction * n_columns)`` of them, without replacement.
+    """Return the columns each member sees: ``ceil(fraction * n_columns)`` of them, without replacement.
 
-    A column that no member drew is handed to one of them in place of a column that others see too, so that every
-    column is seen. Shape: ``(members, n_columns)``.
+    A column that no member drew replaces, in one member, a column that other members see too, so that every column is
+    seen. Shape: ``(members, n_columns)``.
     """
     n_seen = columns_given(n_columns, fraction)
     scores = uniform(step_keys(seeds, Stream.COLUMNS, 0, 1)[0], n_columns).numpy()

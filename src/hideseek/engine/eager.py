@@ -1,4 +1,4 @@
-"""Steps of training operation by operation, in buffers that are made once."""
+"""Training steps operation by operation, in preallocated buffers."""
 
 from __future__ import annotations
 
@@ -20,31 +20,30 @@ from hideseek.engine.objective import PREDICTION_LOSSES
 from hideseek.engine.replacement import Replacement
 from hideseek.engine.steps import Problem, Steps
 
-__all__ = ["BigSteps", "Part", "SmallSteps", "cut", "eager_steps"]
+__all__ = ["BigSteps", "Shard", "SmallSteps", "cut", "eager_steps"]
 
 _AHEAD_CELLS = 2**17
-"""Cells drawn in one go: enough to spread the cost of the calls over several steps, few enough to stay in cache."""
+"""Cells drawn in one call: enough to spread the overhead over several steps, few enough to stay in cache."""
 
-_PART_CELLS = {"cpu": 2**18, "cuda": 2**26}
-"""Cells of the widest layer that are worked on at a time: buffers are bounded, whatever the table."""
+_SHARD_CELLS = {"cpu": 2**18, "cuda": 2**26}
+"""Cells of the widest layer that are processed at a time; this bounds the buffers for tables of any size."""
 
 _FEWEST_ROWS = 256
 _MOST_CHUNKS = 16
 
 
 def eager_steps(problem: Problem, replacement: Replacement, n_threads: int = 1) -> SmallSteps | BigSteps:
-    """Steps that fit this problem and its device."""
-    parts = cut(problem, _PART_CELLS[problem.seeds.device.type])
-    if problem.seeds.device.type == "cpu" and len(parts) == len(parts[0].blocks) == 1:
+    """Return the implementation of ``Steps`` that suits the size of this problem and its device."""
+    shards = cut(problem, _SHARD_CELLS[problem.seeds.device.type])
+    if problem.seeds.device.type == "cpu" and len(shards) == len(shards[0].blocks) == 1:
         return SmallSteps(problem, replacement, n_threads)
-    return BigSteps(problem, replacement, parts, n_threads)
+    return BigSteps(problem, replacement, shards, n_threads)
 
 
 class SmallSteps(Steps):
-    """A step is one piece of work. The rows of several steps are drawn at a time, by a second thread if there is one.
+    """Runs a step as a whole; the rows of several steps are drawn at a time, by a second thread if there is one.
 
-    A draw ahead takes longer than a call of this thread, so that a second one is of use; the other operations of a
-    small step are over before another thread would have looked at them.
+    Drawing several steps ahead is slow enough to pay for a second thread; the other operations are too short.
     """
 
     def __init__(self, problem: Problem, replacement: Replacement, n_threads: int = 1) -> None:
@@ -63,12 +62,12 @@ class SmallSteps(Steps):
         self._sums = self._loss_sum[0], self._mask_sum[0]
 
     def close(self) -> None:
-        """Let go of the thread."""
+        """Stop the drawing thread."""
         if self._pool is not None:
             self._pool.shutdown()
 
     def run(self, n_steps: int) -> None:
-        """As ``Steps.run``."""
+        """See ``Steps.run``."""
         loss_sum, mask_sum = self._sums
         for _ in range(n_steps):
             rows = next(self._rows, None)
@@ -90,7 +89,10 @@ class SmallSteps(Steps):
 
     @torch.inference_mode()
     def _draw(self) -> list[Rows]:
-        """The rows of the next steps. The source takes turns: what it gave last is still in use."""
+        """Return the rows of the next steps.
+
+        Two sources alternate, since the rows of the last call are still in use.
+        """
         source = self._sources[0]
         self._sources.reverse()
         rows = source.after(self._done)
@@ -99,7 +101,7 @@ class SmallSteps(Steps):
 
 
 class _Source:
-    """Draws batches and replacements of a few steps into buffers of its own."""
+    """Draws the batches and replacements of several steps into its own buffers."""
 
     def __init__(self, problem: Problem, replacement: Replacement, n_ahead: int) -> None:
         self._replacement = replacement
@@ -110,7 +112,7 @@ class _Source:
         self._shown = problem.data.X.new_empty(n_ahead, n_members, n_columns, problem.batch_size)
 
     def after(self, done: Tensor) -> list[Rows]:
-        """The rows of each of the next steps. Shape: ``done (1,)``, int64."""
+        """Return the rows of each of the next steps. Shape: ``done (1,)``, int64."""
         x, target, weight, keys, price, u = self._batches.after(done)
         flat = x[:, :, :-1].flatten(0, 1)
         x_hat = self._replacement.draw(keys.flatten(0, 1), flat, self._draws).view(self._shown.shape)
@@ -120,11 +122,11 @@ class _Source:
         return [Rows(*part) for part in zip(*whole, weights, price.unbind(), positions, strict=True)]
 
 
-class Part(NamedTuple):
+class Shard(NamedTuple):
     """A share of a step's work: some members, and some rows of their batches in blocks.
 
-    Parts with the same chunk number have different members. Where members have two Seeks a block counts through half of
-    the batch, and stands for these rows of both halves.
+    Shards with the same chunk number have different members. Where members have two Seeks, a block indexes half of the
+    batch and means these rows of both halves.
     """
 
     members: slice
@@ -132,10 +134,10 @@ class Part(NamedTuple):
     blocks: list[slice]
 
 
-def cut(problem: Problem, part_cells: int) -> list[Part]:
-    """Cut a step into parts.
+def cut(problem: Problem, part_cells: int) -> list[Shard]:
+    """Cut a step into shards.
 
-    Where a row's gradient is added does not depend on how many members there are, nor on who does the work.
+    The order in which gradients of rows are added depends neither on the number of members nor on the threads.
     """
     n_seeks = problem.stack.n_seeks
     n_rows = problem.batch_size // n_seeks
@@ -145,44 +147,44 @@ def cut(problem: Problem, part_cells: int) -> list[Part]:
     chunks = _bounds(len(blocks), -(-len(blocks) // _MOST_CHUNKS))
     members = _bounds(problem.stack.n_members, max(1, part_cells // (width * bounds[1])))
     return [
-        Part(slice(first, last), chunk, blocks[start:stop])
+        Shard(slice(first, last), chunk, blocks[start:stop])
         for first, last in pairwise(members)
         for chunk, (start, stop) in enumerate(pairwise(chunks))
     ]
 
 
 def _bounds(total: int, most: int) -> list[int]:
-    """Where to cut a range into as few pieces of at most ``most`` as there can be, as even as can be."""
+    """Return the bounds that cut a range into the fewest nearly equal pieces of at most ``most``."""
     pieces = -(-total // most)
     return [total * i // pieces for i in range(pieces + 1)]
 
 
 class BigSteps(Steps):
-    """A step is cut into parts, which the threads share among themselves."""
+    """Cuts a step into shards, which several threads take in turn."""
 
-    def __init__(self, problem: Problem, replacement: Replacement, parts: list[Part], n_threads: int = 1) -> None:
-        super().__init__(problem, n_chunks=1 + max(part.chunk for part in parts))
+    def __init__(self, problem: Problem, replacement: Replacement, shards: list[Shard], n_threads: int = 1) -> None:
+        super().__init__(problem, n_chunks=1 + max(shard.chunk for shard in shards))
         self._batches = Batches(problem, n_ahead=1)
         self._done = torch.zeros(1, dtype=torch.int64, device=problem.seeds.device)
         self._jobs = [
-            _Job(part, problem, replacement, self._gradients[part.chunk], *self._sums_of(part)) for part in parts
+            _Job(shard, problem, replacement, self._gradients[shard.chunk], *self._sums_of(shard)) for shard in shards
         ]
-        self._spaces = [_Workspace(problem) for _ in range(min(n_threads, len(parts)))]
+        self._spaces = [_Workspace(problem) for _ in range(min(n_threads, len(shards)))]
         self._pool = ThreadPoolExecutor(len(self._spaces)) if len(self._spaces) > 1 else None
 
-    def _sums_of(self, part: Part) -> tuple[Tensor, Tensor]:
-        return self._loss_sum[part.chunk, part.members], self._mask_sum[part.chunk, part.members]
+    def _sums_of(self, shard: Shard) -> tuple[Tensor, Tensor]:
+        return self._loss_sum[shard.chunk, shard.members], self._mask_sum[shard.chunk, shard.members]
 
     def close(self) -> None:
-        """Let go of the threads."""
+        """Stop the threads."""
         if self._pool is not None:
             self._pool.shutdown()
 
     def run(self, n_steps: int) -> None:
-        """As ``Steps.run``."""
+        """See ``Steps.run``."""
         for _ in range(n_steps):
             window = self._batches.after(self._done)
-            waiting = iter(self._jobs)  # each thread takes the next that no other has taken
+            waiting = iter(self._jobs)  # shared: each thread takes the next job
             if self._pool is None:
                 _work(waiting, window, self._spaces[0])
             else:
@@ -192,14 +194,14 @@ class BigSteps(Steps):
 
 
 class _Workspace:
-    """The buffers of one thread, one set for each size of a block."""
+    """The buffers of one thread, one set for each block size."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self._sets: dict[tuple[int, int], tuple[HideSeek, Draws]] = {}
 
     def of(self, n_members: int, n_rows: int) -> tuple[HideSeek, Draws]:
-        """The objective of some members and rows, and the draws of as many first rows, feature after feature."""
+        """Return the objective for this many members and rows, and the draws of the cells of as many first rows."""
         if (n_members, n_rows) not in self._sets:
             problem, size = self._problem, self._problem.batch_size
             objective = HideSeek(problem.stack, PREDICTION_LOSSES[problem.loss], n_members, n_rows, size)
@@ -211,31 +213,31 @@ class _Workspace:
 
 
 class _Job:
-    """A part of every step, and where its results go."""
+    """One shard of every step, and the tensors its results are written to."""
 
     def __init__(
         self,
-        part: Part,
+        shard: Shard,
         problem: Problem,
         replacement: Replacement,
         gradient: Tensor,
         loss_sum: Tensor,
         mask_sum: Tensor,
     ) -> None:
-        self._members, _, self._blocks = part
+        self._members, _, self._blocks = shard
         self._n_seeks = problem.stack.n_seeks
-        self._layers = _layers(problem, gradient, part.members)
-        self._replacement = replacement.part(part.members)
+        self._layers = _layers(problem, gradient, shard.members)
+        self._replacement = replacement.part(shard.members)
         self._loss_sum, self._mask_sum = loss_sum, mask_sum
 
     def run(self, window: Window, space: _Workspace) -> None:
-        """Fill the gradient and add the losses."""
+        """Fill the gradient and add the losses of one step."""
         keys, price = window.keys[0, self._members], window.price[0, self._members]
         for number, rows in enumerate(self._blocks):
             x, target = self._block(window.x, rows), self._block(window.target, rows)
             weight = None if window.weight is None else self._block(window.weight, rows)
             objective, draws = space.of(x.shape[0], x.shape[2])
-            # A cell's number is added to its key: so is the number of the first row.
+            # A cell's number is added to its key, and so is the offset of the block's first row.
             block_keys = torch.stack((keys[:, 0] + rows.start, keys[:, 1]), dim=1)
             x_hat = self._replacement.draw(block_keys, x[:, :-1], draws)
             own_price, u = price, None
@@ -247,7 +249,10 @@ class _Job:
             self._mask_sum += mask
 
     def _block(self, values: Tensor, rows: slice) -> Tensor:
-        """These rows of the batch, or of both halves of it. Shape: ``(1, members, ..., rows)`` -> without the first."""
+        """Return these rows of the batch, or of both halves of it.
+
+        Shape: ``(1, members, ..., rows)`` -> without the first axis.
+        """
         return torch.unflatten(values[0, self._members], -1, (self._n_seeks, -1))[..., rows].flatten(-2)
 
 
@@ -258,7 +263,7 @@ def _work(waiting: Iterator[_Job], window: Window, space: _Workspace) -> None:
 
 
 def _layers(problem: Problem, gradient: Tensor, members: slice) -> tuple[list[Layer], list[Layer]]:
-    """Hide's and Seek's layers of some members. Shape: ``gradient``, as the weights of all."""
+    """Return the layers of Hide and of Seek of some members. Shape: ``gradient``, as the weights of all members."""
     stack = problem.stack
 
     def own(matrix: Tensor) -> Tensor:

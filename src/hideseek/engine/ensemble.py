@@ -1,4 +1,4 @@
-"""A trained ensemble at work: masks and predictions for any number of rows, in bounded memory."""
+"""Masks and predictions of a trained ensemble, for any number of rows in bounded memory."""
 
 from __future__ import annotations
 
@@ -24,23 +24,24 @@ from hideseek.engine.strata import stratified
 __all__ = ["POOLS", "POOL_ROWS", "Ensemble", "Kept", "draw_noise", "draw_pool"]
 
 POOL_ROWS = 256
-"""Replacement rows a fitted model carries: the most draws a prediction can average."""
+"""Replacement rows stored with a fitted model: the largest number of draws that a prediction can average."""
 
 POOLS = ("values", "means")
-"""What a pool is made of: values of the training rows, or means of some of them."""
+"""Contents of a pool: values of training rows, or means of neighbouring ones."""
 
 _MEAN_OF = 16
-"""Values that are one mean."""
+"""Number of values averaged into one mean."""
 
 _FULL_ROWS = 64
-"""A row's bits must not depend on its neighbours: vector units treat the last few rows of a batch differently."""
+"""Batches are padded to a multiple of this. Vector units process the last few rows of a batch differently; without
+padding a row's result would depend on the other rows."""
 
 _BLOCK_CELLS = {"cpu": 2**19, "cuda": 2**24}
 """Cells of the widest layer, over all members, that one block of rows may fill."""
 
 
 def draw_pool(seed: int, X: Tensor, groups: Groups | None = None) -> Tensor:
-    """Draw replacement rows for predictions, each feature from its own columns, every block of rows spread over them.
+    """Draw replacement rows for predictions, each feature independently from its own columns, in stratified order.
 
     Shape: ``(rows, columns)`` -> ``(POOL_ROWS, columns)``.
     """
@@ -52,9 +53,10 @@ def draw_pool(seed: int, X: Tensor, groups: Groups | None = None) -> Tensor:
 
 
 def neighbours_averaged(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Replace each value by the mean of 16 neighbours: those of its column, sorted, are averaged 16 by 16.
+    """Sort each column, average every 16 neighbouring values, and replace the values by these means.
 
-    A column of two values, as those of categories are, stays as it is. Shape: ``(rows, columns)`` -> the same.
+    A column of at most two values, such as an indicator of a category, is not changed. Shape: ``(rows, columns)`` ->
+    the same.
     """
     averaged = values.copy()
     for j, column in enumerate(values.T):
@@ -67,19 +69,19 @@ def neighbours_averaged(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def draw_noise(seed: int, n_columns: int) -> Tensor:
-    """What knockoffs make replacement rows of, standard normal. Shape: ``(POOL_ROWS, n_columns)``."""
+    """Draw standard normal noise, from which knockoffs make replacement rows. Shape: ``(POOL_ROWS, n_columns)``."""
     keys = step_keys(np.array([seed]), Stream.POOL, 0, 3)
     return stratified(normal(keys[0], POOL_ROWS * n_columns).view(POOL_ROWS, n_columns), keys[1:])
 
 
 @dataclass(frozen=True)
 class Kept:
-    """The features that screening left.
+    """The features that remain after screening.
 
     Attributes:
         features: Their numbers, in order.
         columns: The numbers of their columns, in order.
-        n_features: How many features there were.
+        n_features: Number of features before screening.
     """
 
     features: NDArray[np.intp]
@@ -88,7 +90,7 @@ class Kept:
 
     @classmethod
     def of(cls, features: NDArray[np.intp], widths: Sequence[int]) -> Kept:
-        """Some of the features of so many columns each."""
+        """Return the given features; ``widths`` is the number of columns of each feature before screening."""
         starts = np.cumsum([0, *widths])
         columns = [np.arange(starts[j], starts[j + 1]) for j in features]
         return cls(features, np.concatenate(columns), len(widths))
@@ -96,20 +98,20 @@ class Kept:
 
 @dataclass(frozen=True)
 class Ensemble:
-    """Members that share a table: their masks and predictions are averaged.
+    """Members trained on one table, whose masks and predictions are averaged.
 
     Attributes:
         stack: The trained members.
         visible: The features each member saw. Shape: ``(members, features)``, bool.
-        pool: Values that stand in for hidden features, or the noise that ``knockoffs`` makes them of.
+        pool: Replacement values for hidden features, or the noise from which ``knockoffs`` make them.
             Shape: ``(rows of the pool, inputs)``.
-        scaler: What makes the inputs of the raw columns: one each, and their ramps.
-        knockoffs: What draws replacement rows given the row; None: the pool's rows are replacement rows.
-        kept: What the members know of a row; None: all of it. The other features are never shown, and scaler, pool and
-            members count the known ones alone.
-        price: Where the members answer for a range of prices, the price of showing one feature at which they answer.
-        n_features: Features to select in each row, each row at a price of its own; None: as many as ``price`` selects.
-        threshold: The mask over which a feature is selected, where ``n_features`` is given.
+        scaler: Turns raw columns into inputs: each column standardised, and its ramps.
+        knockoffs: Makes replacement rows given the row; None: the pool's rows are the replacement rows.
+        kept: The features that remain after screening; None: no screening. Scaler, pool and members are indexed by
+            these; the masks of all other features are 0.
+        price: Members trained on a range of prices: the price of showing one feature at which they answer.
+        n_features: Number of features to select in each row, each row at its own price; None: ``price`` decides.
+        threshold: A feature is selected if its mask is greater; used where ``n_features`` is given.
     """
 
     stack: Stack
@@ -136,9 +138,10 @@ class Ensemble:
         knockoffs: Knockoffs | None,
         kept: Kept | None = None,
     ) -> Self:
-        """The ensemble of members that learned from one of several tables.
+        """Return the ensemble of members that learned from table number ``table``.
 
-        Shape: ``X (tables, rows, inputs)``, standardised; ``knockoffs`` are those of all tables.
+        ``widths`` are the inputs per feature, ``knockoffs`` those of all tables.
+        Shape: ``X (tables, rows, inputs)``, standardised.
         """
         if knockoffs is None:
             own, pool = None, draw_pool(seed, X[table], Groups.from_widths(widths))
@@ -153,9 +156,9 @@ class Ensemble:
         return replace(self, stack=self.stack.of(where), visible=self.visible[where])
 
     def with_pool(self, kind: str, n_rows: int) -> Self:
-        """Return the same ensemble with a pool of that kind (one of ``POOLS``) and of at most so many rows.
+        """Return the same ensemble with a pool of that kind (one of ``POOLS``) and of at most ``n_rows`` rows.
 
-        Noise for ``knockoffs`` holds nothing of the training rows, and is cut alone.
+        Noise for ``knockoffs`` contains no training values and is only shortened.
         """
         pool, ramps = self.pool, self.scaler.ramps
         if kind == "means" and self.knockoffs is None:
@@ -166,7 +169,7 @@ class Ensemble:
         return replace(self, pool=pool[:n_rows].clone())
 
     def masks(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
-        """How much of each feature is shown: the mean over the members that saw it; 0 where none did.
+        """Return how much of each feature is shown: the mean mask over the members that see it; 0 where none does.
 
         Shape: ``X (rows, columns)``, raw -> ``(rows, features)``.
         """
@@ -182,13 +185,13 @@ class Ensemble:
 
     @property
     def price_range(self) -> Tensor:
-        """The logarithms of the lowest and the highest price of each member. Shape: ``(members, 2)``."""
+        """Return the logarithms of the lowest and the highest price of each member. Shape: ``(members, 2)``."""
         if self.stack.price_range is None:
-            raise ValueError("the members of this ensemble answer for one price")
+            raise ValueError("the members of this ensemble were trained at one price and have no price range")
         return self.stack.price_range
 
     def _masks(self, output: Tensor) -> Tensor:
-        """Return the masks of the members, from Hide's output, at the price or for the number of features asked for."""
+        """Return the members' masks from Hide's output, at ``price`` or for ``n_features`` selected features."""
         if self.n_features is None:
             u = self._position()
             return masks(output, None if u is None else u[:, None])
@@ -198,7 +201,7 @@ class Ensemble:
         return masks(output, positions_of(price, self.price_range))
 
     def by_feature(self, X: NDArray[np.floating], of_output: Callable[[Tensor], Tensor]) -> NDArray[np.float32]:
-        """Return a number for each row and feature, made of Hide's output; 0 for features that were screened away.
+        """Return one number per row and feature, computed from Hide's output; 0 for features that were screened away.
 
         Shape: ``of_output``: ``(members, outputs, rows)`` -> ``(features, rows)``; ``X (rows, columns)``, raw ->
         ``(rows, features)``.
@@ -225,7 +228,10 @@ class Ensemble:
         return position_of(self.price, self.stack.price_range)
 
     def mean(self, values: Tensor) -> Tensor:
-        """Over the members that saw the feature, in place. Shape: ``(members, features, rows) -> (features, rows)``."""
+        """Return the mean over the members that see the feature, in place.
+
+        Shape: ``(members, features, rows)`` -> ``(features, rows)``.
+        """
         share = self.visible.float() / self.visible.sum(dim=0).clamp(min=1)
         return values.mul_(share[:, :, None]).sum(dim=0)
 
@@ -239,20 +245,21 @@ class Ensemble:
         hidden: NDArray[np.intp] | None = None,
         n_turns: int = 1,
     ) -> NDArray[np.float32]:
-        """Return what Seek makes of the mixed rows, averaged over all Seeks and over the first ``n_draws`` pool rows.
+        """Return Seek's outputs for the mixed rows, averaged over all Seeks and over the first ``n_draws`` pool rows.
 
-        The same rows of the pool serve every row asked for, so an answer depends on its row alone.
+        Every row of X uses the same pool rows, so an answer does not depend on the other rows of X.
 
         Args:
             X: Raw rows. Shape: ``(rows, columns)``.
-            n_draws: How many rows of the pool.
-            softmax: Whether to average probabilities, not logits.
-            threshold: Every member is shown the features whose mean mask is greater, whole, and nothing of the others:
-                the prediction from the selected features. None: each member is shown what its own mask says.
-            hidden: For each row the number of one more feature to hide from every member; -1: none. Shape: ``(rows,)``.
-            n_turns: 1: all Seeks answer to each draw. More: every so-many-th Seek answers to the first draw, the next
-                ones to the second, and so on in turn: less work for nearly the same mean. Needs a threshold, with which
-                all Seeks see the same rows.
+            n_draws: Number of pool rows.
+            softmax: Whether to average probabilities instead of logits.
+            threshold: Predict from the selected features: every member sees the features whose mean mask is greater,
+                unmixed, and nothing of the others. None: each member sees the row mixed by its own mask.
+            hidden: For each row, the number of one more feature to hide from every member; -1: none. Shape:
+                ``(rows,)``.
+            n_turns: 1: all Seeks predict for each draw. n > 1: the Seeks form n groups, and each draw uses the next
+                group in turn; this is less work for nearly the same mean. Needs a threshold, with which all Seeks see
+                the same rows.
 
         Shape: ``(rows, columns)`` -> ``(rows, outputs)``.
         """
@@ -282,24 +289,24 @@ class Ensemble:
         return out
 
     def _shown(self, mask: Tensor, threshold: float | None) -> Tensor:
-        """Return how much of each feature the Seeks are shown: the selected features whole, or each member's mask.
+        """Return how much of each feature the Seeks see: the selected features entirely, or each member's mask.
 
         Shape: ``(members, features, rows)`` -> ``(1, features, rows)``, or as it came without a threshold.
         """
         return mask if threshold is None else (self.mean(mask) > threshold).float()[None]
 
     def _positions(self, features: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return where these features are among those that the members know; -1: nowhere."""
+        """Return the positions of these features among those that remain after screening; -1: screened away."""
         if self.kept is None:
             return features
-        place = np.full(self.kept.n_features + 1, -1)  # the last entry is that of -1
+        place = np.full(self.kept.n_features + 1, -1)  # the last entry is the one that -1 indexes
         place[self.kept.features] = np.arange(len(self.kept.features))
         return place[features]
 
     def standardised(self, X: NDArray[np.floating]) -> Tensor:
-        """The rows, and zeros up to a multiple of ``_FULL_ROWS``, so that no row meets the arithmetic of a remainder.
+        """Return the standardised rows, padded with zeros to a multiple of ``_FULL_ROWS`` (see there).
 
-        Shape: ``X (rows, columns)``, raw -> ``(members, inputs, rows and more)``.
+        Shape: ``X (rows, columns)``, raw -> ``(members, inputs, padded rows)``.
         """
         X = X if self.kept is None else X[:, self.kept.columns]
         x = torch.zeros(self.pool.shape[1], len(X) + -len(X) % _FULL_ROWS, device=self.pool.device)
@@ -313,6 +320,6 @@ class Ensemble:
 
 
 def _hide(mask: Tensor, features: NDArray[np.intp]) -> None:
-    """Set the mask of one feature of each row to 0, in place; -1: of none. Shape: ``(members, features, rows)``."""
+    """Set the mask of one feature of each row to 0, in place; -1: none. Shape: ``(members, features, rows)``."""
     rows = np.flatnonzero(features >= 0)
     mask[:, torch.from_numpy(features[rows]).to(mask.device), torch.from_numpy(rows).to(mask.device)] = 0.0

@@ -1,7 +1,7 @@
-"""A step's draws, forward pass and gradient as one GPU kernel.
+"""The draws, forward pass and gradient of a step as one GPU kernel.
 
-Operation by operation, every layer's values travel to the card's memory and back; here a tile of rows stays in the
-registers from its draw to its gradient. ``BigSteps`` says what is computed, and is what the kernel is tested against.
+Operation by operation, every layer's values are written to GPU memory and read back; here a tile of rows stays in the
+registers from its draw to its gradient. ``BigSteps`` is the reference implementation that the kernel is tested against.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from hideseek.engine.steps import Problem, Steps
 __all__ = ["FusedMarginal", "FusedSteps", "TooSmallCardError", "pays"]
 
 _WIDEST, _WIDEST_HIDDEN = 64, 32
-"""What fits into the memory beside the registers of a big card."""
+"""Largest number of columns and of hidden units whose buffers fit into the shared memory of a large GPU."""
 
 _WORTH_COMPILING = 2**25
-"""Rows seen in all of training, over all members, from which the kernel pays for the seconds of its compilation."""
+"""Rows seen in all of training, over all members, from which the kernel repays its compilation time."""
 
 _CHUNK_ROWS = 1024
 _MOST_CHUNKS = 512
 _DRAW_BLOCK = 1024
 
 _TILES = ((64, 4), (32, 2))
-"""Rows that a program works on at a time, and its warps: the first are faster, the second ask less of the card."""
+"""Rows per program, and its warps: the first choice is faster, the second needs less shared memory."""
 
 _PRECISIONS = {"highest": ("tf32x3", "tf32"), "high": ("tf32", "tf32"), "medium": ("tf32", "tf32")}
-"""How values and how gradients of weights are multiplied, by torch's setting of the precision of matrix products.
+"""Precision of the products for values and for weight gradients, by torch's matrix product precision.
 
-The matrix units round factors to 10 bits; "tf32x3" is three of their products in place of one, single precision to
-rounding. A weight's gradient sums over many rows, in which rounding averages out.
+Tensor cores round factors to 10 bits; "tf32x3" uses three of their products, which gives single precision up to
+rounding. A weight's gradient sums over many rows, so that rounding errors average out.
 """
 
 
 def pays(problem: Problem) -> bool:
-    """Whether the kernel is made for this problem, and the problem big enough.
+    """Return whether the kernel supports this problem, and the problem is large enough to repay compilation.
 
-    It is made for one Seek, two hidden layers, few columns, each a feature, and class numbers or values as the target.
+    Supported: one Seek, two hidden layers, few columns, one column per feature, and class numbers or values as target.
     """
     n_columns, *hidden, _ = problem.stack.hide.sizes
     n_outputs = problem.stack.seek.sizes[-1]
@@ -59,14 +59,14 @@ def pays(problem: Problem) -> bool:
 
 
 class TooSmallCardError(Exception):
-    """The memory beside the card's registers does not hold what the kernel needs there."""
+    """The GPU's shared memory is too small for the kernel."""
 
 
 class FusedSteps(Steps):
-    """All of a step but Adam in one kernel, a program for each member and chunk of rows.
+    """Runs everything of a step except Adam in one kernel, one program for each member and chunk of rows.
 
     Raises:
-        TooSmallCardError: The kernel does not fit the card.
+        TooSmallCardError: The kernel needs more shared memory than the GPU has.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -127,7 +127,7 @@ class FusedSteps(Steps):
         raise TooSmallCardError
 
     def run(self, n_steps: int) -> None:
-        """As ``Steps.run``."""
+        """See ``Steps.run``."""
         for _ in range(n_steps):
             kernels.gradient[self._grid](**self._arguments, **self._tile)
             self._done += 1
@@ -135,10 +135,10 @@ class FusedSteps(Steps):
 
 
 class FusedMarginal(Marginal):
-    """As ``Marginal``, each draw in one kernel from its key to its value."""
+    """``Marginal`` with each draw, from key to value, in one kernel."""
 
     def draw(self, keys: Tensor, x: Tensor, draws: Draws | None = None) -> Tensor:
-        """As ``Replacement.draw``."""
+        """See ``Replacement.draw``."""
         n_keys, n_columns, n_rows = x.shape
         draws = draws or all_cells(keys, n_columns * n_rows)
         out = torch.empty(x.shape, device=x.device)
@@ -149,5 +149,5 @@ class FusedMarginal(Marginal):
 
 
 def _padded(size: int) -> int:
-    """The matrix units take no less than 16, and the compiler powers of two."""
+    """Return the size rounded up to a power of two of at least 16, as tensor cores and the compiler require."""
     return max(16, 1 << (size - 1).bit_length())

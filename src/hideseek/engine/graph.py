@@ -1,4 +1,4 @@
-"""A step recorded once on a GPU and replayed, so that the host's share of it is a single call."""
+"""Steps recorded once as a CUDA graph and replayed, so that the host makes a single call per step."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from hideseek.engine.steps import Steps
 __all__ = ["ReplayedSteps"]
 
 _WARM_UP = 3
-"""Steps that run unrecorded: libraries set themselves up in their first calls, which a recording must not see."""
+"""Steps that run before recording: libraries initialise themselves in their first calls, which must not be recorded."""
 
 
 class ReplayedSteps:
-    """The steps of another, which change nothing but what lies on the device, as a CUDA graph."""
+    """Replays the steps of another ``Steps`` as a CUDA graph; these may change nothing but tensors on the device."""
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
@@ -22,7 +22,7 @@ class ReplayedSteps:
         self._graph: torch.cuda.CUDAGraph | None = None
 
     def run(self, n_steps: int) -> None:
-        """As ``Steps.run``."""
+        """See ``Steps.run``."""
         n_warm = min(n_steps, self._left)
         if n_warm:
             self._warm_up(n_warm)
@@ -46,9 +46,9 @@ class ReplayedSteps:
         self._left -= n_steps
 
     def take_losses(self, n_steps: int) -> Tensor:
-        """As ``Steps.take_losses``."""
+        """See ``Steps.take_losses``."""
         return self._steps.take_losses(n_steps)
 
     def close(self) -> None:
-        """As ``Steps.close``."""
+        """See ``Steps.close``."""
         self._steps.close()

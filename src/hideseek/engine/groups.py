@@ -1,4 +1,4 @@
-"""Columns that are one feature: shown together, hidden together, drawn together."""
+"""Features of several columns, which are shown, hidden and drawn together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Groups"]
 
 @dataclass(frozen=True)
 class Groups:
-    """Which feature each column belongs to, where some feature has more than one; None stands for one column each.
+    """The feature of each column, where some feature has several columns; None is used where each has one.
 
     Attributes:
         feature: The feature of each column. Shape: ``(columns,)``, int64.
@@ -25,7 +25,7 @@ class Groups:
 
     @classmethod
     def from_widths(cls, widths: Sequence[int] | None, device: torch.device | str = "cpu") -> Groups | None:
-        """Features of so many columns each, side by side; None where each has one column."""
+        """Return the groups of features with this many adjacent columns each; None if each feature has one column."""
         if widths is None or all(width == 1 for width in widths):
             return None
         feature = torch.repeat_interleave(torch.tensor(list(widths), device=device))
@@ -34,15 +34,15 @@ class Groups:
 
     @property
     def n_features(self) -> int:
-        """Features, of one column or more."""
+        """Return the number of features."""
         return len(self.indicator)
 
     def to_columns(self, values: Tensor, dim: int = 1, out: Tensor | None = None) -> Tensor:
-        """Give each column what belongs to its feature. Shape: features along ``dim`` -> columns along ``dim``."""
+        """Give each column the value of its feature. Shape: features along ``dim`` -> columns along ``dim``."""
         return torch.index_select(values, dim, self.feature, out=out)
 
     def sums(self, values: Tensor, out: Tensor) -> Tensor:
-        """Add up the columns of each feature, in an order that is the same on every run.
+        """Sum the columns of each feature, in the same order on every run.
 
         Shape: ``(members, columns, rows)`` -> ``(members, features, rows)``.
         """

@@ -18,12 +18,12 @@ __all__ = ["HideSeek", "Rows", "masks", "mix", "prediction_loss"]
 
 
 def mix(mask: Tensor, x: Tensor, x_hat: Tensor) -> Tensor:
-    """Show a share of each feature and draw the rest anew: z = m * x + (1 - m) * x_hat (eq. 4)."""
+    """Return z = m * x + (1 - m) * x_hat (eq. 4): each feature mixed with its replacement."""
     return torch.lerp(x_hat, x, mask)
 
 
 def masks(output: Tensor, u: Tensor | None) -> Tensor:
-    """Return the masks that Hide's output means, at a position u in the range of prices where there is one.
+    """Return the masks for Hide's output, at position u in the price range if there is one.
 
     Shape: ``output (members, features or twice as many, rows)``, ``u (members, 1 or rows)`` ->
     ``(members, features, rows)``.
@@ -32,7 +32,7 @@ def masks(output: Tensor, u: Tensor | None) -> Tensor:
 
 
 def prediction_loss(stack: Stack, row_loss: PredictionLoss, batch: Batch, x_hat: Tensor) -> Tensor:
-    """l(Seek(z), y) as a mean over rows, and over a member's Seeks where it has two; at the middle of a price range.
+    """Return l(Seek(z), y) averaged over rows and over the Seeks of a member; at the middle of a price range.
 
     Shape: ``x_hat (members, columns, rows)`` -> ``(members,)``.
     """
@@ -47,16 +47,17 @@ def prediction_loss(stack: Stack, row_loss: PredictionLoss, batch: Batch, x_hat:
 
 
 class Rows(NamedTuple):
-    """Rows of a step, all that the gradient needs to know of them.
+    """The rows of a step, with everything that the gradient needs.
 
     Attributes:
-        x: With a row of ones below. Shape: ``(members, columns + 1, rows)``.
-        x_hat: What stands in for x. Shape: ``(members, columns, rows)``.
+        x: Inputs, followed by a row of ones. Shape: ``(members, columns + 1, rows)``.
+        x_hat: The replacement of x. Shape: ``(members, columns, rows)``.
         shown: x - x_hat. Shape: ``(members, columns, rows)``.
         target: Shape: ``(members, outputs, rows)``.
         weight: How much each row counts; None: all the same. Shape: ``(members, rows)``.
-        price: Of showing one feature of one row at this step, over the rows of the whole batch, of which these may be
-            a part. Shape: ``(members, features, 1)``, or ``(members, features, rows)`` where each row has its own.
+        price: Price of showing one feature of one row at this step, divided by the size of the whole batch, of which
+            these rows may be a part. Shape: ``(members, features, 1)``, or ``(members, features, rows)`` where each row
+            has its own.
         u: The position of each row's price in the range of prices; None: there is no range. Shape: ``(members, rows)``.
     """
 
@@ -73,10 +74,10 @@ class HideSeek:
     """m = Hide(x), z = m * x + (1 - m) * x_hat, y_hat = Seek(z); a row's loss is l(y_hat, y) + price * ||m||_1.
 
     Args:
-        stack: Whose shapes the networks have.
-        row_loss: l, with its gradient.
-        n_members: Members at work.
-        n_rows: Rows that ``gradient`` is called with.
+        stack: Gives the shapes of the networks.
+        row_loss: The prediction loss l, with its gradient.
+        n_members: Number of members.
+        n_rows: Number of rows in each call of ``gradient``.
         batch_size: Rows of a whole batch.
     """
 
@@ -97,7 +98,7 @@ class HideSeek:
     def gradient(
         self, hide: Sequence[Layer], seek: Sequence[Layer], rows: Rows, *, add: bool = False
     ) -> tuple[Tensor, Tensor]:
-        """Fill the layers' gradients with that of the mean loss over a batch, as far as these rows go, or add it.
+        """Fill the layers' gradients with these rows' share of the gradient of the mean batch loss, or add it.
 
         Returns:
             The sums over rows of l and of m. Shape: ``(members, outputs)``, ``(members, features)``.
@@ -119,11 +120,11 @@ class HideSeek:
         return loss_sum, row_sum(mask, weight)
 
     def _to_columns(self, mask: Tensor) -> Tensor:
-        """The mask of each column. Shape: ``(members, features, rows)`` -> ``(members, columns, rows)``."""
+        """Return the mask of each column. Shape: ``(members, features, rows)`` -> ``(members, columns, rows)``."""
         return mask if self._groups is None else self._groups.to_columns(mask, out=self._by_column)
 
     def _by_mask(self, shown: Tensor) -> Tensor:
-        """Return the slope of the prediction loss by the mask, from that by z."""
+        """Return the gradient of the prediction loss by the mask, computed from that by z."""
         if self._groups is None:
             return torch.mul(self._z_slope, shown, out=self._mask_slope)
         return self._groups.sums(self._z_slope.mul_(shown), out=self._mask_slope)

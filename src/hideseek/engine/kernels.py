@@ -1,4 +1,4 @@
-"""GPU kernels in Triton's language; ``fused`` calls them, and says why they are worth it."""
+"""Triton kernels, called by ``fused``, which explains when they are used."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def _mix64(x):
 
 @triton.jit
 def _step_key(stream_keys, member, done):
-    """As ``Keys.at``."""
+    """See ``Keys.at``."""
     stream_key = tl.load(stream_keys + member).to(tl.uint64)
     return _mix64(stream_key + done.to(tl.uint64) * 0xD1342543DE82EF95)
 
 
 @triton.jit
 def _integers(cells, key, high):
-    """As ``Draws.integers``."""
+    """See ``Draws.integers``."""
     x = cells.to(tl.uint32) + key.to(tl.uint32)
     x ^= x >> 16
     x *= 0x7FEB352D
@@ -37,7 +37,7 @@ def _integers(cells, key, high):
 
 @triton.jit
 def draw(keys, cells, starts, values, out, n_members, n_columns, n_rows, n_values, BLOCK: tl.constexpr):
-    """Some cells of one member."""
+    """Draw replacement values for some cells of one member."""
     key_at, places = tl.program_id(1).to(tl.int64), tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = places < n_columns * n_rows
     low = tl.load(keys + 2 * key_at).to(tl.uint32, bitcast=True).to(tl.uint64)
@@ -50,28 +50,28 @@ def draw(keys, cells, starts, values, out, n_members, n_columns, n_rows, n_value
 
 @triton.jit
 def _load(base, stride, OUT: tl.constexpr, IN: tl.constexpr, OUTP: tl.constexpr, INP: tl.constexpr):
-    """A matrix, padded with zeros. Shape: ``(OUTP, INP)``."""
+    """Return a matrix padded with zeros. Shape: ``(OUTP, INP)``."""
     rows, columns = tl.arange(0, OUTP)[:, None], tl.arange(0, INP)[None, :]
     return tl.load(base + rows * stride + columns, mask=(rows < OUT) & (columns < IN), other=0.0)
 
 
 @triton.jit
 def _store(base, matrix, stride, OUT: tl.constexpr, IN: tl.constexpr, OUTP: tl.constexpr, INP: tl.constexpr):
-    """Where ``_load`` reads."""
+    """Write a matrix to where ``_load`` reads it."""
     rows, columns = tl.arange(0, OUTP)[:, None], tl.arange(0, INP)[None, :]
     tl.store(base + rows * stride + columns, matrix, mask=(rows < OUT) & (columns < IN))
 
 
 @triton.jit
 def _load_bias(base, stride, OUT: tl.constexpr, OUTP: tl.constexpr):
-    """The last column of a layer's matrices. Shape: ``(1, OUTP)``."""
+    """Return the last column of a layer's matrix. Shape: ``(1, OUTP)``."""
     rows = tl.arange(0, OUTP)
     return tl.load(base + (rows + 1) * stride - 1, mask=rows < OUT, other=0.0)[None, :]
 
 
 @triton.jit
 def _store_bias(base, bias, stride, OUT: tl.constexpr, OUTP: tl.constexpr):
-    """Where ``_load_bias`` reads."""
+    """Write the bias to where ``_load_bias`` reads it."""
     rows = tl.arange(0, OUTP)
     tl.store(base + (rows + 1) * stride - 1, bias, mask=rows < OUT)
 
@@ -85,7 +85,7 @@ def gradient(
     CLASSES: tl.constexpr, DRAWN: tl.constexpr, WEIGHTED: tl.constexpr, TILE: tl.constexpr,
     VALUES: tl.constexpr, GRADIENTS: tl.constexpr,
 ):  # fmt: skip
-    """The gradient and the losses of one member on one chunk of its batch, named as in ``HideSeek.gradient``."""
+    """Add the gradient and losses of one member on one chunk of its batch; names as in ``HideSeek.gradient``."""
     chunk, member = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
     step = tl.load(done)
     share = tl.exp2(power * tl.log2((step + 1).to(tl.float32) / n_steps)) / batch_size
@@ -93,7 +93,7 @@ def gradient(
     batch_key = _step_key(batch_keys, member, step)
     first_row = tl.load(tables + member) * n_rows
 
-    # The layers lie one after the other, each with the matrices of all members.
+    # Layers are stored one after the other, each with the matrices of all members.
     S1: tl.constexpr = H1 * (D + 1)
     S2: tl.constexpr = H2 * (H1 + 1)
     S3: tl.constexpr = D * (H2 + 1)

@@ -23,13 +23,12 @@ _NEWTON_TOLERANCE = 1e-6
 
 
 class Knockoffs(ABC):
-    """A knockoff is a fixed function of the row and of independent standard normal noise, one number per column.
+    """Base class: a knockoff is a fixed function of the row and of standard normal noise, one number per column.
 
-    It is fitted to whole rows. A member that sees some of the columns gets knockoffs which are drawn given all of
-    them.
+    It is fitted to whole rows. A member that sees only some columns gets knockoffs that are drawn given all of them.
 
     Args:
-        *tensors: What was learned. Their first axis counts the tables, or the members; one entry serves all.
+        *tensors: The learned parameters. The first axis is the table or the member; one entry serves all.
     """
 
     def __init__(self, *tensors: Tensor) -> None:
@@ -38,29 +37,29 @@ class Knockoffs(ABC):
     @classmethod
     @abstractmethod
     def fit(cls, X: Tensor, seeds: Sequence[int]) -> Self:
-        """Learn from each table, with its seed, apart from the others. Shape: ``X (tables, columns, rows)``."""
+        """Fit each table independently, with its own seed. Shape: ``X (tables, columns, rows)``."""
 
     @abstractmethod
     def given(self, x: Tensor) -> Callable[[Tensor], Tensor]:
-        """The function from noise to x_hat at these rows: what depends on x alone is computed once.
+        """Return the function from noise to x_hat for these rows; what depends on x only is computed once.
 
         Shape: ``x (..., members, columns, rows)``; ``noise``, as x or with one row for all -> as x.
         """
 
     def of(self, table: Tensor) -> Self:
-        """For the members of a stack, where each has its own table. Shape: ``table (members,)``, int64."""
+        """Return the knockoffs of each member, given the member's table. Shape: ``table (members,)``, int64."""
         return self if len(self.tensors[0]) == 1 else type(self)(*(tensor[table] for tensor in self.tensors))
 
     def to(self, device: torch.device) -> Self:
-        """The same on another device."""
+        """Return the same knockoffs on another device."""
         return type(self)(*(tensor.to(device) for tensor in self.tensors))
 
     def part(self, members: slice) -> Self:
-        """As ``Replacement.part``."""
+        """See ``Replacement.part``."""
         return self if len(self.tensors[0]) == 1 else type(self)(*(tensor[members] for tensor in self.tensors))
 
     def draw(self, keys: Tensor, x: Tensor, draws: Draws | None = None) -> Tensor:
-        """As ``Replacement.draw``."""
+        """See ``Replacement.draw``."""
         _, columns, rows = x.shape
         shape = (-1, len(self.tensors[0]), columns, rows)
         noise = (draws or all_cells(keys, columns * rows)).normal(keys)
@@ -68,12 +67,12 @@ class Knockoffs(ABC):
 
 
 class GaussianKnockoffs(Knockoffs):
-    """Knockoffs that keep the first two moments; exact where the rows are Gaussian.
+    """Knockoffs that match the first two moments; exact if the rows are Gaussian.
 
     x_hat | x ~ N(x - S R^-1 x, 2 S - S R^-1 S) in standardised columns, where R is their correlation and S = diag(s):
     then Cov(x_hat) = R and Cov(x, x_hat) = R - S. Where an eigenvalue of the sample's correlation is smaller than
-    columns / rows, it cannot be told from zero, and columns would pose as functions of each other; R is then mixed
-    with as much of the identity as lifts the least one to columns / rows (and to 0.001 at least, 0.5 at most).
+    columns / rows, it cannot be distinguished from zero, and columns would appear to be functions of each other. R is
+    then mixed with the identity until the smallest is columns / rows (at least 0.001, at most 0.5).
     A constant column is its own knockoff.
 
     Args:
@@ -87,38 +86,38 @@ class GaussianKnockoffs(Knockoffs):
 
     @classmethod
     def fit(cls, X: Tensor, seeds: Sequence[int] = (), gaps: Callable[[Tensor], Tensor] | None = None) -> Self:
-        """Mean and covariance of each table, in double precision.
+        """Fit mean and covariance of each table, in double precision.
 
         Args:
             X: Shape: ``(tables, columns, rows)``.
-            seeds: Not used: there is nothing random in the fit.
-            gaps: From R to s, ``equicorrelated`` or ``maximum_entropy``, which is the default.
+            seeds: Not used: the fit is deterministic.
+            gaps: Computes s from R: ``equicorrelated`` or ``maximum_entropy`` (the default).
         """
         laws = zip(*(_conditional_law(table, gaps or maximum_entropy) for table in X), strict=True)
         return cls(*(torch.stack(parts).to(X.device, torch.float32) for parts in laws))
 
     def given(self, x: Tensor) -> Callable[[Tensor], Tensor]:
-        """As ``Knockoffs.given``."""
+        """See ``Knockoffs.given``."""
         offset, shift, spread = self.tensors
         center = offset + shift @ x
         return lambda noise: center + spread @ noise
 
 
 def equicorrelated(R: Tensor) -> Tensor:
-    """The same s for all columns, as large as can be: min(1, 2 least eigenvalue).
+    """Return the largest s that is the same for all columns: min(1, 2 * smallest eigenvalue).
 
-    Where that is less than 1, some mixture of x and x_hat has no variance, so what is hidden could be worked out
-    from what is not. Shape: ``R (columns, columns)`` -> ``(columns,)``.
+    If it is less than 1, some linear combination of x and x_hat has no variance, so that hidden values could be
+    computed from shown ones. Shape: ``R (columns, columns)`` -> ``(columns,)``.
     """
     return (2 * _least_eigenvalue(R)).clamp(max=1.0).expand(len(R))
 
 
 def maximum_entropy(R: Tensor) -> Tensor:
-    """The s for which (x, x_hat) has the greatest entropy: it maximises log det S + log det(2 R - S).
+    """Return the s that maximises the entropy of (x, x_hat), log det S + log det(2 R - S).
 
-    The least that the rest of a mixture of x and x_hat says about what is hidden; and each column has its own s, so
-    that two columns that nearly repeat each other cost the others nothing. Damped Newton steps: the objective is
-    self-concordant, so that a step shortened by 1 / (1 + decrement) never leaves the feasible set.
+    The mixed row then reveals as little as possible about the hidden values. Each column has its own s, so that two
+    nearly equal columns do not affect the others. Damped Newton steps: the objective is self-concordant, so that a step
+    multiplied by 1 / (1 + decrement) never leaves the feasible set.
     Shape: ``R (columns, columns)`` -> ``(columns,)``.
     """
     s = _least_eigenvalue(R).expand(len(R))
@@ -134,25 +133,25 @@ def maximum_entropy(R: Tensor) -> Tensor:
 
 
 def _conditional_law(X: Tensor, gaps: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor, Tensor]:
-    """Offset, shift and spread of one table, in double precision. Shape: ``X (columns, rows)``."""
+    """Return offset, shift and spread of one table, in double precision. Shape: ``X (columns, rows)``."""
     varies = X.amax(dim=1) > X.amin(dim=1)
     deviation, mean = torch.std_mean(X, dim=1, correction=0)
     unit = torch.where(varies, deviation, 1.0)
     R = _correlation((X - mean[:, None]) / unit[:, None])
     s = gaps(R)
     mean, unit = mean.cpu().double(), unit.cpu().double()
-    deviation = torch.where(varies.cpu(), unit, 0.0)  # a constant column stays where it is
+    deviation = torch.where(varies.cpu(), unit, 0.0)  # a constant column is its own knockoff
 
     pull = s[:, None] * torch.linalg.inv(R)
     shift = deviation[:, None] * (torch.eye(len(R), dtype=R.dtype) - pull) / unit
-    # The symmetric root: unlike a factor of Cholesky's it exists where the covariance is singular, and it is unique.
+    # The symmetric root is unique and, unlike a Cholesky factor, exists for a singular covariance.
     variances, axes = torch.linalg.eigh(2 * s.diag() - pull * s)
     spread = deviation[:, None] * ((axes * variances.clamp(min=0.0).sqrt()) @ axes.t())
     return (mean - shift @ mean)[:, None], shift, spread
 
 
 def _correlation(Z: Tensor) -> Tensor:
-    """The correlation of standardised columns, mixed with the identity as the class describes.
+    """Return the correlation of standardised columns, mixed with the identity as the class describes.
 
     Shape: ``Z (columns, rows)`` -> ``(columns, columns)``, float64 on the CPU.
     """

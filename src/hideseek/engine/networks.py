@@ -1,4 +1,4 @@
-"""Stacks of small fully connected networks whose weights live side by side in one tensor."""
+"""Stacks of small fully connected networks whose weights share one tensor."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ __all__ = ["Layer", "Mlp", "Pass", "split"]
 
 @dataclass(frozen=True)
 class Mlp:
-    """The shape of a fully connected network with ReLU between its layers; the weights are kept elsewhere.
+    """The shape of a fully connected network with ReLU between its layers, without the weights.
 
     A member's weights are one row of a ``(members, n_parameters)`` tensor: for each layer its matrix
-    ``(outputs, inputs)`` and then its bias. One such row holds everything the optimiser moves.
+    ``(outputs, inputs)`` and then its bias. One such row holds everything that is optimised.
 
-    Data pass through with features before rows, ``(members, features, rows)``: there are always many rows, while a
-    matrix product whose last axis is a handful of features runs at a fraction of a CPU's speed.
+    Data have features before rows, ``(members, features, rows)``: there are always many rows, while a matrix product
+    whose last axis is a few features runs at a fraction of a CPU's speed.
     """
 
     sizes: tuple[int, ...]
 
     @cached_property
     def shapes(self) -> list[tuple[int, int]]:
-        """Matrix and bias of each layer in turn, as ``(rows, columns)``."""
+        """Return the shapes of each layer's matrix and bias in turn, as ``(rows, columns)``."""
         return [shape for inputs, outputs in pairwise(self.sizes) for shape in ((outputs, inputs), (outputs, 1))]
 
     @cached_property
     def n_parameters(self) -> int:
-        """Weights of one member."""
+        """Return the number of weights of one member."""
         return sum(rows * columns for rows, columns in self.shapes)
 
     def forward(self, layers: Sequence[Tensor], x: Tensor) -> Tensor:
-        """Shape: ``x (members, sizes[0], rows)`` -> ``(members, sizes[-1], rows)``."""
+        """Return the networks' outputs. Shape: ``x (members, sizes[0], rows)`` -> ``(members, sizes[-1], rows)``."""
         x = torch.baddbmm(layers[1], layers[0], x)
         for i in range(2, len(layers), 2):
             x = torch.baddbmm(layers[i + 1], layers[i], torch.relu_(x))
         return x
 
     def init(self, uniform: Tensor, visible: Tensor) -> tuple[Tensor, Tensor]:
-        """PyTorch's default start for linear layers: U(-b, b) with b = 1 / sqrt(number of inputs).
+        """Return initial weights as PyTorch's default for linear layers: U(-b, b), b = 1 / sqrt(number of inputs).
 
         A member that does not see a column behaves as a network without that input: its first-layer column starts at
         zero, does not train, and does not count among the inputs.
@@ -69,7 +69,10 @@ class Mlp:
 
 
 def split(parameters: Tensor, shapes: Sequence[tuple[int, int]]) -> list[Tensor]:
-    """Views of the matrices and biases. Shape: ``(members, n_parameters)`` -> each ``(members, rows, columns)``."""
+    """Return views of the matrices and biases.
+
+    Shape: ``(members, n_parameters)`` -> each ``(members, rows, columns)``.
+    """
     parts = torch.split_with_sizes(parameters, [rows * columns for rows, columns in shapes], dim=1)
     return [part.view(len(part), *shape) for part, shape in zip(parts, shapes, strict=True)]
 
@@ -79,7 +82,7 @@ _PIECES = 64
 
 
 class Layer(NamedTuple):
-    """A layer of some members in training.
+    """One layer of some members, with its gradient.
 
     Attributes:
         matrix: Weights, and the bias as a last column. Shape: ``(members, outputs, inputs + 1)``.
@@ -93,22 +96,23 @@ class Layer(NamedTuple):
 
     @classmethod
     def of(cls, matrix: Tensor, gradient: Tensor) -> Layer:
-        """A layer and where its gradient goes."""
+        """Return the layer with this matrix, and the tensor its gradient is written to."""
         return cls(matrix, matrix[:, :, :-1].transpose(1, 2), gradient)
 
 
 class Pass:
-    """One network at one batch size, forward and back, in buffers that are made once.
+    """Forward and backward pass of one network at one batch size, in preallocated buffers.
 
-    Backpropagation by hand: for networks this small, recording the operations costs as much as running them, and so
-    does each operation more. The bias is a column of the matrix, so that what enters a layer has a row of ones below.
+    The gradient is computed by hand: for networks this small, autograd takes as long as the arithmetic. The bias is a
+    column of the matrix, so the input of each layer ends with a row of ones.
 
     Args:
         sizes: As in ``Mlp``.
-        like: Of the type and device of the weights.
-        n_members: Members at work.
+        like: A tensor with the type and device of the weights.
+        n_members: Number of members.
         n_rows: Rows of a batch.
-        n_own: The weights learn from as many first rows, and the gradient of x is that of the others; None: of all.
+        n_own: The weights learn from the first ``n_own`` rows, and the gradient of x is that of the other rows;
+            None: both use all rows.
     """
 
     def __init__(
@@ -129,21 +133,24 @@ class Pass:
 
     @property
     def slope(self) -> Tensor:
-        """Where the gradient of the loss by the output belongs before ``backward``. Shape: as the output."""
+        """Return the buffer for the gradient by the output, to be filled before ``backward``. Shape: as the output."""
         return self._slopes[-1]
 
     def forward(self, layers: Sequence[Layer], x: Tensor) -> Tensor:
-        """Shape: ``(members, inputs + 1, rows)`` -> ``(members, outputs, rows)``, in a buffer that is used again."""
+        """Return the output, in a reused buffer.
+
+        Shape: ``(members, inputs + 1, rows)`` -> ``(members, outputs, rows)``.
+        """
         for i, values in enumerate(self._values):
-            sums = torch.bmm(layers[i].matrix, x, out=self._slopes[i])  # free until ``backward`` needs them
+            sums = torch.bmm(layers[i].matrix, x, out=self._slopes[i])  # used as scratch until ``backward`` fills it
             torch.clamp_min(sums, 0, out=self._without_ones[i])
             x = values
         return torch.bmm(layers[-1].matrix, x, out=self.output)
 
     def backward(self, layers: Sequence[Layer], x: Tensor, x_slope: Tensor | None = None, *, add: bool) -> None:
-        """Fill the gradients of the weights from ``slope``, or add to them; and that of x, if a tensor is given for it.
+        """Fill the gradients of the weights from ``slope``, or add to them, and fill ``x_slope`` if it is given.
 
-        ``layers`` are those of the last ``forward``, and so is ``x``, as far as the weights learn from its rows.
+        ``layers`` and ``x`` are those of the last ``forward``; of ``x`` the rows that the weights learn from.
         Shape: ``x_slope (members, inputs, rows)``.
         """
         for i in reversed(range(1, len(layers))):
@@ -155,10 +162,10 @@ class Pass:
             torch.bmm(layers[0].back, self._passed_on, out=x_slope)
 
     def _outer(self, i: int, gradient: Tensor, x: Tensor, add: bool) -> None:
-        """Sum over rows of slope times what entered the layer: x, or the values of the layer below.
+        """Sum slope times layer input over rows; the input is x, or the values of the layer below.
 
-        The longer side of the matrix comes last in the product, for the same reason that rows come last everywhere. Of
-        several matrices a GPU gives each to a few of its processors, so that long sums are cut into pieces.
+        The longer side of the matrix is the last axis of the product, which is faster (see ``Mlp``). In a batched
+        product a GPU uses few processors per matrix, so long sums are cut into pieces.
         """
         if self._n_pieces > 1:
             parts = self._own_slopes[i], self._own_values[i - 1] if i > 0 else x

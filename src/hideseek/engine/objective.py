@@ -1,4 +1,4 @@
-"""What training minimises: the loss of the prediction plus the price of what is shown (eq. 12)."""
+"""The training objective: the prediction loss plus the price of the shown features (eq. 12)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from torch import Tensor
 __all__ = ["PREDICTION_LOSSES", "PredictionLoss", "annealed", "as_outputs", "row_mean", "row_sum"]
 
 PredictionLoss = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
-"""Output and target -> the loss and its gradient by the output, all ``(members, outputs, rows)``; the loss of a row is
-the sum over its outputs."""
+"""(output, target) -> (loss, gradient by the output), all ``(members, outputs, rows)``; the loss of a row is the sum
+over its outputs."""
 
 
 def as_outputs(target: Tensor, n_outputs: int) -> Tensor:
-    """A target in the shape of Seek's output: class numbers become indicators, values become one output.
+    """Return the target in the shape of Seek's output: class numbers become indicators, values one output.
 
     Shape: ``(..., rows)`` int64 -> ``(..., n_outputs, rows)``; ``(..., rows)`` -> ``(..., 1, rows)``.
     """
@@ -26,18 +26,21 @@ def as_outputs(target: Tensor, n_outputs: int) -> Tensor:
 
 
 def annealed(step: Tensor, steps: int, power: float) -> Tensor:
-    """(t / T)^q (eq. 11): the share of the final penalty in force at step t = 1..T. Shape: as ``step``, float64."""
+    """Return (t / T)^q (eq. 11), the share of the final penalty at step t = 1..T. Shape: as ``step``, float64."""
     return (step.double() / steps) ** power
 
 
 def cross_entropy(output: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """-sum_c y_c log y_hat_c, the prediction term of eq. 12, for indicators or probabilities y of the classes."""
+    """Return -sum_c y_c log y_hat_c, the prediction term of eq.
+
+    12, and its gradient; y: indicators or probabilities.
+    """
     log_y_hat = output.log_softmax(dim=1)
     return -(target * log_y_hat), log_y_hat.exp_().sub_(target)
 
 
 def squared_error(output: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """(y_hat - y)^2, which takes the place of the cross-entropy in regression."""
+    """Return (y_hat - y)^2, which replaces the cross-entropy in regression, and its gradient."""
     error = output - target
     return error.square(), 2 * error
 
@@ -46,7 +49,7 @@ PREDICTION_LOSSES: dict[str, PredictionLoss] = {"cross_entropy": cross_entropy, 
 
 
 def row_sum(values: Tensor, weight: Tensor | None) -> Tensor:
-    """Sum over rows, each counted with its weight.
+    """Return the weighted sum over rows.
 
     Shape: ``values (members, features, rows)``, ``weight (members, rows)`` -> ``(members, features)``.
     """
@@ -54,5 +57,8 @@ def row_sum(values: Tensor, weight: Tensor | None) -> Tensor:
 
 
 def row_mean(values: Tensor, weight: Tensor | None) -> Tensor:
-    """Mean over the rows of a batch; weights have mean one over all training rows. Shape: as ``row_sum``."""
+    """Return the weighted mean over the rows of a batch; weights average one over the training rows.
+
+    Shape: as ``row_sum``.
+    """
     return row_sum(values, weight) / values.shape[2]

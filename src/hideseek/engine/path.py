@@ -1,7 +1,7 @@
-"""One network that answers for a whole range of prices (after Dosovitskiy and Djolonga, 2020, "You only train once").
+"""One network for a whole range of prices (after Dosovitskiy and Djolonga, 2020, "You only train once").
 
-In training each row of a batch draws its own price, evenly in its logarithm. Hide gives two numbers for each feature,
-a and b, and the mask at a price falls with it:
+In training each row of a batch has its own price, drawn log-uniformly. Hide has two outputs for each feature, a and b,
+and the mask decreases with the price:
 
     mask = sigmoid(a - softplus(b + 1) * u)
 
@@ -20,10 +20,10 @@ from torch.nn.functional import softplus
 __all__ = ["HALF_WIDTH", "ab_slopes", "entry_log_prices", "mask_at", "position_of", "positions_of", "price_at"]
 
 HALF_WIDTH = 2.0
-"""The position of the highest price; that of the lowest is its negative."""
+"""Position of the highest price; the lowest has the negative of it."""
 
 _CHEAPEST, _DEAREST, _BISECTIONS = -60.0, 20.0, 30
-"""Logarithms of the prices between which every feature enters: a mask goes on falling outside the range."""
+"""Logarithms of the prices between which an entry is searched (wider than any trained range), and the steps."""
 
 
 def position_of(price: float, price_range: Tensor) -> Tensor:
@@ -51,7 +51,7 @@ def mask_at(output: Tensor, u: Tensor) -> Tensor:
 
 
 def ab_slopes(mask_slope: Tensor, mask: Tensor, output: Tensor, u: Tensor, out: Tensor) -> None:
-    """Fill ``out`` with the slopes by Hide's outputs, from those by the mask. Shape: ``out``, as ``output``."""
+    """Fill ``out`` with the gradient by Hide's outputs, given that by the mask. Shape: ``out``, as ``output``."""
     a_slope, b_slope = out.chunk(2, dim=1)
     torch.ops.aten.sigmoid_backward.grad_input(mask_slope, mask, grad_input=a_slope)
     b = output[:, mask.shape[1] :]
@@ -65,9 +65,9 @@ def entry_log_prices(output: Tensor, price_range: Tensor, mean: Callable[[Tensor
     The mean mask of the members falls with the price, so there is one such price; it is found by bisection.
 
     Args:
-        output: Of Hide. Shape: ``(members, 2 * features, rows)``.
+        output: Hide's output. Shape: ``(members, 2 * features, rows)``.
         price_range: Shape: ``(members, 2)``.
-        mean: Over members. Shape: ``(members, features, rows)`` -> ``(features, rows)``.
+        mean: Averages over members. Shape: ``(members, features, rows)`` -> ``(features, rows)``.
         threshold: A feature is selected where the mean mask is greater.
 
     Shape: ``(features, rows)``.

@@ -1,9 +1,9 @@
-"""Columns of an odd shape, seen in pieces as well.
+"""Additional piecewise linear inputs ("ramps") for columns that are far from normally distributed.
 
-A network resolves what lies about one deviation apart. Where most values of a column lie much closer together than its
-deviation, as they do in the columns of money and counts that tables are full of, or in heaps, it sees too little. So
-such a column is followed by ramps: each climbs from 0 to 1 between two quartiles of the column (a piecewise linear
-encoding; Gorishniy et al., 2022, "On embeddings for numerical features in tabular deep learning").
+A network distinguishes values that are about one standard deviation apart. In skewed columns, such as amounts of money
+and counts, or columns of few repeated values, most values are much closer together. Such a column is followed by ramps:
+each rises from 0 to 1 between two quartiles of the column (a piecewise linear encoding; Gorishniy et al., 2022, "On
+embeddings for numerical features in tabular deep learning").
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ __all__ = ["Ramps"]
 
 _PIECES = 4
 _ODD = 0.08
-"""The largest distance to a normal distribution's cumulative shares at which a column is taken as it is. That of an
-even spread is 0.06, of heavy tails (three degrees of freedom) 0.09, of an exponential 0.16."""
+"""Largest Kolmogorov distance to a normal distribution at which a column gets no ramps. A uniform distribution has
+0.06, a t distribution with three degrees of freedom 0.09, an exponential 0.16."""
 
 _BY_CHANCE = 1.2
-"""Over the root of the number of rows: a distance that normal values hardly ever have."""
+"""Divided by the root of the number of rows: a distance that normal samples hardly ever exceed."""
 
 
 @dataclass(frozen=True)
 class Ramps:
-    """Ramps behind the columns that they belong to, each standardised; the columns are standardised already.
+    """Standardised ramps of standardised columns; the ramps of a column are placed after it.
 
     Attributes:
-        column: Which column each ramp is of, in order. Shape: ``(ramps,)``.
-        low: Up to where it is 0. Shape: ``(ramps,)``.
-        high: From where on it is 1. Shape: ``(ramps,)``.
+        column: The column of each ramp, ascending. Shape: ``(ramps,)``.
+        low: Value up to which the ramp is 0. Shape: ``(ramps,)``.
+        high: Value from which it is 1. Shape: ``(ramps,)``.
         center: Its mean over the training rows. Shape: ``(ramps,)``.
-        scale: Its deviation there. Shape: ``(ramps,)``.
-        n_columns: Columns there are, with ramps or without.
+        scale: Its standard deviation over the training rows. Shape: ``(ramps,)``.
+        n_columns: Number of columns, with ramps or without.
     """
 
     column: NDArray[np.int64]
@@ -50,7 +50,10 @@ class Ramps:
 
     @classmethod
     def fit(cls, Z: NDArray[np.float64]) -> Self | None:
-        """Ramps for the columns of an odd shape; None where no column has one. Shape: ``(rows, columns)``."""
+        """Return ramps for the columns far from normal; None if there are no such columns.
+
+        Shape: ``(rows, columns)``.
+        """
         ends = [(j, low, high) for j, column in enumerate(Z.T) for low, high in pairwise(_knots(column))]
         if not ends:
             return None
@@ -61,21 +64,24 @@ class Ramps:
 
     @property
     def widths(self) -> NDArray[np.int64]:
-        """One and the ramps, of each column. Shape: ``(columns,)``."""
+        """Return the number of inputs of each column: itself and its ramps. Shape: ``(columns,)``."""
         return 1 + np.bincount(self.column, minlength=self.n_columns)
 
     @property
     def order(self) -> NDArray[np.intp]:
-        """Of all columns and then all ramps, those that stand side by side. Shape: ``(columns + ramps,)``."""
+        """Return the permutation that puts each column's ramps directly after it. Shape: ``(columns + ramps,)``."""
         return np.argsort(np.concatenate((np.arange(self.n_columns), self.column)), kind="stable")
 
     def behind(self, columns: Tensor) -> Tensor:
-        """Every column with its ramps behind it. Shape: ``(rows, columns)``, double -> ``(rows, columns + ramps)``."""
+        """Insert the ramps of each column after it.
+
+        Shape: ``(rows, columns)``, double -> ``(rows, columns + ramps)``.
+        """
         both = torch.cat((columns, self.values(columns)), dim=1)
         return both[:, torch.from_numpy(self.order).to(both.device)]
 
     def values(self, columns: Tensor) -> Tensor:
-        """Shape: ``(rows, columns)``, double -> ``(rows, ramps)``."""
+        """Return the values of the ramps. Shape: ``(rows, columns)``, double -> ``(rows, ramps)``."""
         column, low, high, center, scale = (
             torch.from_numpy(part).to(columns.device)
             for part in (self.column, self.low, self.high, self.center, self.scale)
@@ -84,14 +90,14 @@ class Ramps:
 
 
 def _knots(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Where the ramps of a column begin and end; none for one that is taken as it is."""
+    """Return where the ramps of a column begin and end; empty for a column without ramps."""
     knots = np.unique(np.quantile(values, np.linspace(0, 1, _PIECES + 1)))
     odd = max(_ODD, _BY_CHANCE / len(values) ** 0.5)
     return knots if len(knots) > 2 and _distance_to_normal(values) > odd else np.empty(0)
 
 
 def _distance_to_normal(values: NDArray[np.float64]) -> float:
-    """The largest difference between the cumulative shares and those of a normal distribution (Kolmogorov's)."""
+    """Return the Kolmogorov distance between the values and a normal distribution of the same mean and deviation."""
     deviations = (np.sort(values) - values.mean()) / values.std()
     expected = torch.special.ndtr(torch.from_numpy(deviations)).numpy()
     shares = np.arange(len(values) + 1) / len(values)

@@ -1,4 +1,4 @@
-"""How the value of a hidden feature is drawn."""
+"""Replacement values for hidden features."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["KNOCKOFFS", "REPLACEMENTS", "Marginal", "Replacement", "fit_knockoff
 
 KNOCKOFFS: dict[str, type[Knockoffs]] = {"gaussian_knockoff": GaussianKnockoffs, "deep_knockoff": DeepKnockoffs}
 REPLACEMENTS = ("marginal", *KNOCKOFFS)
-"""How a hidden value can be drawn, by name."""
+"""Names of the ways to draw a hidden value."""
 
 
 def fit_knockoffs(name: str, X: Tensor, seeds: Sequence[int]) -> Knockoffs | None:
-    """The knockoffs that a name in ``REPLACEMENTS`` asks for; None for "marginal", which needs no fit.
+    """Fit the knockoffs named in ``REPLACEMENTS``; None for "marginal", which needs no fit.
 
     Shape: ``X (tables, columns, rows)``; one seed for each table.
     """
@@ -30,10 +30,10 @@ def fit_knockoffs(name: str, X: Tensor, seeds: Sequence[int]) -> Knockoffs | Non
 
 
 class Replacement(Protocol):
-    """Draws x_hat, what stands in for the hidden part of x."""
+    """Draws x_hat, the replacement of x."""
 
     def part(self, members: slice) -> Self:
-        """For some of the members alone."""
+        """Return the replacement for some of the members."""
 
     def draw(self, keys: Tensor, x: Tensor, draws: Draws | None = None) -> Tensor:
         """Draw for all members at one step, or at several, one after the other.
@@ -41,7 +41,7 @@ class Replacement(Protocol):
         Args:
             keys: Shape: ``(steps * members, 2)``.
             x: What is replaced. Shape: ``(steps * members, columns, rows)``.
-            draws: Of the cells of one member's x, feature after feature; None: numbered from 0.
+            draws: Draws for the cells of one member's x, feature by feature; None: cells are numbered from 0.
 
         Returns:
             x_hat, of the shape of x.
@@ -49,9 +49,9 @@ class Replacement(Protocol):
 
 
 class Marginal:
-    """Each cell is drawn from its own column of the training rows, independently of everything else (eq. 7).
+    """Draws each cell from its own column of the training rows, independently of everything else (eq. 7).
 
-    The columns of one feature are drawn from the same row, so that what is drawn is a value the feature can have.
+    All columns of one feature are drawn from the same row, so that the drawn value is one the feature can have.
 
     Args:
         X: The tables to draw from. Shape: ``(tables, columns, rows)``.
@@ -67,13 +67,13 @@ class Marginal:
         self._starts = (starts * self._n_rows)[:, :, None]
 
     def part(self, members: slice) -> Self:
-        """As ``Replacement.part``."""
+        """See ``Replacement.part``."""
         part = copy(self)
         part._starts = self._starts[members]
         return part
 
     def draw(self, keys: Tensor, x: Tensor, draws: Draws | None = None) -> Tensor:
-        """As ``Replacement.draw``; of x only the shape matters."""
+        """See ``Replacement.draw``; only the shape of x is used."""
         n_features = x.shape[1] if self._groups is None else self._groups.n_features
         draws = draws or all_cells(keys, n_features * x.shape[2])
         picks = draws.integers(keys, self._n_rows).view(-1, len(self._starts), n_features, x.shape[2])

@@ -1,4 +1,4 @@
-"""Standardising columns with the mean and deviation of the training rows."""
+"""Standardise columns with the mean and standard deviation of the training rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ROWS_FOR_RAMPS = 20_000
 
 
 def row_blocks(n_rows: int, n_columns: int, cells: int = _BLOCK_CELLS) -> Iterator[slice]:
-    """Slices of rows that hold about ``cells`` cells each, so that copies of a big table stay small."""
+    """Yield slices of rows of about ``cells`` cells each, so that copies of a large table stay small."""
     size = max(1, cells // max(1, n_columns))
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))
@@ -30,7 +30,7 @@ def row_blocks(n_rows: int, n_columns: int, cells: int = _BLOCK_CELLS) -> Iterat
 class Scaler:
     """(x - center) / scale for each column; a constant column has scale one and becomes zero.
 
-    Where there are ``ramps``, those of a column come behind it.
+    If there are ``ramps``, those of a column are placed after it.
     Shape: ``center (columns,)``, ``scale (columns,)``, ``constant (columns,)``.
     """
 
@@ -41,7 +41,7 @@ class Scaler:
 
     @classmethod
     def fit(cls, X: NDArray[np.floating]) -> Scaler:
-        """Mean and deviation of each column, in double precision and in blocks of rows."""
+        """Compute mean and standard deviation of each column, in double precision and in blocks of rows."""
         n_rows, n_columns = X.shape
         low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -50,29 +50,33 @@ class Scaler:
             reach = np.where(constant, 1.0, np.maximum(high - center, center - low))
             square = np.zeros(n_columns)
             for rows in row_blocks(n_rows, n_columns):
-                square += np.square((X[rows] - center) / reach).sum(axis=0)  # squares of shares do not underflow
+                # Scaled first, so that squares neither overflow nor underflow.
+                square += np.square((X[rows] - center) / reach).sum(axis=0)
             scale = reach * np.sqrt(square / n_rows)
         return cls(np.where(constant, low, center), np.where(constant, 1.0, scale), constant)
 
     def with_scale(self, scale: NDArray[np.float64]) -> Scaler:
-        """The same with these scales, where they are numbers. Shape: ``(columns,)``."""
+        """Return the same scaler with these scales where they are not NaN. Shape: ``(columns,)``."""
         return replace(self, scale=np.where(np.isnan(scale) | self.constant, self.scale, scale))
 
     def of(self, columns: NDArray[np.intp]) -> Scaler:
-        """That of some of the columns."""
+        """Return the scaler of some of the columns, without ramps."""
         return Scaler(self.center[columns], self.scale[columns], self.constant[columns])
 
     def widths(self, widths: Sequence[int] | None = None) -> tuple[int, ...] | None:
-        """Inputs of each feature, ramps among them, by its columns: so many side by side, or one each."""
+        """Return the network inputs per feature: its columns plus their ramps.
+
+        ``widths``: columns per feature; None: one each.
+        """
         if self.ramps is None:
             return None if widths is None else tuple(widths)
         starts = np.arange(self.ramps.n_columns) if widths is None else np.cumsum((0, *widths[:-1]))
         return tuple(np.add.reduceat(self.ramps.widths, starts).tolist())
 
     def transform(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
-        """Standardised rows in single precision; the subtraction is done in double.
+        """Return the standardised rows in single precision; the subtraction is done in double.
 
-        A value further out than ``_FARTHEST`` deviations counts as that far, so that no arithmetic overflows later.
+        Values are clipped at ``_FARTHEST`` standard deviations, so that later arithmetic does not overflow.
         Shape: ``(rows, columns)`` -> ``(rows, columns + ramps)``.
         """
         scaled = self._scaled(X)
@@ -81,7 +85,7 @@ class Scaler:
         return scaled.astype(np.float32)
 
     def with_ramps(self, X: NDArray[np.floating]) -> Scaler:
-        """The same with ramps for the columns of an odd shape among these rows, of which some thousands tell."""
+        """Return the same scaler with ramps, fitted to at most ``_ROWS_FOR_RAMPS`` of these rows."""
         return replace(self, ramps=Ramps.fit(self._scaled(X[:: -(-len(X) // _ROWS_FOR_RAMPS)])))
 
     def _scaled(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -92,7 +96,7 @@ class Scaler:
         return np.clip(scaled, -_FARTHEST, _FARTHEST, out=scaled)
 
     def transform_on(self, device: torch.device, X: NDArray[np.floating]) -> Tensor:
-        """As ``transform``, to a tensor on a device, which does the arithmetic."""
+        """Return ``transform(X)`` as a tensor, computed on the device."""
         if device.type == "cpu":
             return torch.from_numpy(self.transform(X))
         raw = torch.from_numpy(np.ascontiguousarray(X)).pin_memory().to(device, non_blocking=True)

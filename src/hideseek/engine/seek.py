@@ -1,4 +1,4 @@
-"""What Seek makes of the mixed rows: the gradient of its own weights, and of what it was shown."""
+"""Seek's forward pass and gradients, by its weights and by its input."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ __all__ = ["CrossFittedSeeks", "Seek"]
 
 
 class Seek:
-    """Each member has one Seek, which learns from every row and tells Hide about every row.
+    """One Seek per member, which learns from every row; Hide receives its gradient for every row.
 
     Args:
         sizes: As in ``Mlp``.
-        like: Of the type and device of the weights.
-        row_loss: l, with its gradient.
-        n_members: Members at work.
+        like: A tensor with the type and device of the weights.
+        row_loss: The prediction loss l, with its gradient.
+        n_members: Number of members.
         n_rows: Rows of a call.
         batch_size: Rows of a whole batch.
 
     Attributes:
-        z: Where the mixed rows belong before ``gradient``. Shape: ``(members, columns, rows)``.
-        z_slope: Their gradient after it. Shape: ``(members, columns, rows)``.
+        z: Buffer for the mixed rows, to be filled before ``gradient``. Shape: ``(members, columns, rows)``.
+        z_slope: Their gradient, filled by ``gradient``. Shape: ``(members, columns, rows)``.
     """
 
     def __init__(
@@ -48,10 +48,10 @@ class Seek:
         """Fill the layers' gradients and ``z_slope`` with those of the mean loss over a batch.
 
         Args:
-            layers: Of the members' Seeks.
+            layers: The layers of the members' Seeks.
             target: Shape: ``(members, outputs, rows)``.
             weight: How much each row counts; None: all the same. Shape: ``(members, rows)``.
-            add: To the layers' gradients, in place of filling them.
+            add: Whether to add to the layers' gradients instead of replacing them.
 
         Returns:
             The sum of l over rows. Shape: ``(members, outputs)``.
@@ -65,13 +65,13 @@ class Seek:
 
 
 class CrossFittedSeeks:
-    """Each member has two Seeks: each learns from one half of the rows and tells Hide about the other half.
+    """Two Seeks per member: each learns from one half of the rows; Hide receives its gradient for the other half.
 
-    A Seek remembers what is odd about the rows it learned from, and a Hide that learns through it shows the features
-    that carry those oddities. A Seek that has not learned from a row has nothing but the rule to go by.
+    A Seek memorises noise of the rows it learned from, and a Hide trained on these rows would show the features that
+    carry this noise. A Seek that has not learned from a row can only use the general rule.
 
-    The first half of a call's rows belongs to the first Seek. Both see all rows, their own before the other's.
-    Arguments and attributes as in ``Seek``; the losses are those of the rows that a Seek has not learned from.
+    The first half of a call's rows belongs to the first Seek. Both see all rows, their own half first. Arguments and
+    attributes as in ``Seek``; the returned losses are those of the rows that a Seek has not learned from.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class CrossFittedSeeks:
         self.z_slope = like.new_empty(n_members, sizes[0], n_rows)
 
     def gradient(self, layers: Sequence[Layer], target: Tensor, weight: Tensor | None, *, add: bool) -> Tensor:
-        """As ``Seek.gradient``; ``layers`` are those of all Seeks, a member's side by side."""
+        """See ``Seek.gradient``; ``layers`` are those of all Seeks, with a member's Seeks adjacent."""
         half = self._half
         _turn(self.z, half, self._turned_z)
         y_hat = self._pass.forward(layers, self._with_ones)
@@ -111,7 +111,10 @@ class CrossFittedSeeks:
         return torch.unflatten(row_sum(loss[:, :, half:], others_weight), 0, (-1, 2)).sum(dim=1)
 
     def _by_seek(self, values: Tensor) -> Tensor:
-        """Each Seek's own rows before the other's. Shape: ``(members, n, rows)`` -> ``(members * 2, n, rows)``."""
+        """Return the values for each Seek, its own half first.
+
+        Shape: ``(members, n, rows)`` -> ``(members * 2, n, rows)``.
+        """
         both = values.new_empty(len(values), 2, *values.shape[1:])
         both[:, 0] = values
         _turn(values, self._half, both[:, 1])
@@ -119,6 +122,6 @@ class CrossFittedSeeks:
 
 
 def _turn(values: Tensor, half: int, out: Tensor) -> None:
-    """The second half of the rows before the first."""
+    """Copy the rows to ``out`` with the second half first."""
     out[:, :, :half] = values[:, :, half:]
     out[:, :, half:] = values[:, :, :half]

@@ -1,4 +1,4 @@
-"""The stack: K members side by side, the tables they learn from, and what became of them."""
+"""The stack: K members trained together, the tables they learn from, and their training history."""
 
 from __future__ import annotations
 
@@ -44,32 +44,32 @@ class Data:
 
     @cached_property
     def columns(self) -> Tensor:
-        """The features, column after column. Shape: ``(tables, columns, rows)``, contiguous."""
+        """Return the features with columns before rows. Shape: ``(tables, columns, rows)``, contiguous."""
         return self.X.transpose(1, 2).contiguous()
 
     def to(self, device: torch.device) -> Data:
-        """The same tables on another device."""
+        """Return the same tables on another device."""
         weight, fold = (None if part is None else part.to(device) for part in (self.weight, self.fold))
         return Data(self.X.to(device), self.target.to(device), weight, fold)
 
     def of(self, tables: NDArray[np.int64]) -> Data:
-        """Some of the tables."""
+        """Return some of the tables."""
         weight, fold = (None if part is None else part[tables] for part in (self.weight, self.fold))
         return Data(self.X[tables], self.target[tables], weight, fold)
 
     def rows(self, index: Tensor) -> Batch:
-        """Rows by their number, counted through all tables. Shape: ``index (members, rows)`` -> a batch."""
+        """Return rows by number, counted across all tables. Shape: ``index (members, rows)`` -> a batch."""
         shape, flat = index.shape, index.reshape(-1)
         return self._batch(lambda values: values.flatten(0, 1).index_select(0, flat).view(*shape, *values.shape[2:]))
 
     def tables(self, table: Tensor) -> Batch:
-        """All rows of each member's table. Shape: ``table (members,)`` -> a batch."""
+        """Return all rows of each member's table. Shape: ``table (members,)`` -> a batch."""
         if len(self.X) == 1:
             return self._batch(lambda values: values.expand(len(table), *values.shape[1:]))
         return self._batch(lambda values: values[table])
 
     def _batch(self, pick: Callable[[Tensor], Tensor]) -> Batch:
-        """Features, and class probabilities, come before rows in a batch."""
+        """Apply ``pick`` to all tensors; features and class probabilities come before rows in a batch."""
         weight = None if self.weight is None else pick(self.weight)
         target = pick(self.target)
         if target.dim() == 3:
@@ -79,15 +79,15 @@ class Data:
 
 @dataclass(frozen=True)
 class Members:
-    """What tells the members of a stack apart.
+    """The settings in which the members of a stack differ.
 
     Attributes:
-        seeds: Where a member's draws come from. Shape: ``(members,)``, int.
-        price: lambda_max / d, what it costs to show one feature of one row. Shape: ``(members,)``.
+        seeds: Seed of each member's draws. Shape: ``(members,)``, int.
+        price: lambda_max / d, the price of showing one feature of one row. Shape: ``(members,)``.
         visible: The features a member sees. Shape: ``(members, features)``, bool.
-        table: Which of the tables is its own. Shape: ``(members,)``, int.
-        lowest_price: Where members answer for a range of prices, the lower end of it; ``price`` is the upper end.
-            None: they answer for one price. Shape: ``(members,)``.
+        table: Index of each member's table. Shape: ``(members,)``, int.
+        lowest_price: Lower end of the range of prices that a member is trained on; ``price`` is the upper end.
+            None: members are trained at one price. Shape: ``(members,)``.
         fold: The fold that a member does not learn from; None: there are no folds. Shape: ``(members,)``, int.
     """
 
@@ -102,7 +102,7 @@ class Members:
         return len(self.seeds)
 
     def part(self, members: slice) -> Members:
-        """Some of the members."""
+        """Return some of the members."""
         return Members(
             self.seeds[members],
             self.price[members],
@@ -114,7 +114,7 @@ class Members:
 
     @property
     def price_range(self) -> Tensor | None:
-        """The logarithms of the lowest and the highest price. Shape: ``(members, 2)``, float32."""
+        """Return the logarithms of the lowest and the highest price. Shape: ``(members, 2)``, float32."""
         if self.lowest_price is None:
             return None
         return torch.from_numpy(np.log(np.stack((self.lowest_price, self.price), axis=1))).float()
@@ -124,15 +124,15 @@ class Members:
 class Stack:
     """Hide and Seek of K members: two network shapes, and the weights of all in one flat tensor.
 
-    The weights lie layer after layer, each with the matrices of all members, ``(members, outputs, inputs + 1)``, and
-    the bias as their last column: the tensors that training multiplies and the optimiser moves are contiguous.
-    The Seeks of a member, where it has two, lie side by side as if they were members.
-    Shape: ``parameters (members * (hide.n_parameters + n_seeks * seek.n_parameters),)``.
+    The weights are stored layer by layer, each with the matrices of all members, ``(members, outputs, inputs + 1)``,
+    and the bias as their last column, so that the tensors used in training and optimisation are contiguous. Where a
+    member has two Seeks, these are adjacent, as if they were members. Shape: ``parameters (members * (hide.n_parameters
+    + n_seeks * seek.n_parameters),)``.
 
-    Hide has an output for each feature; ``groups`` says which columns a feature is, None that each is one of its own.
+    Hide has one output per feature; ``groups`` gives the columns of each feature, None means one column each.
 
-    A stack with a ``price_range`` answers for every price in it (see ``engine.path``): Hide has two outputs for each
-    feature, and Seek one more input, the position of the price in the range. Shape: ``price_range (members, 2)``.
+    A stack with a ``price_range`` can be evaluated at every price in it (see ``engine.path``): Hide has two outputs for
+    each feature, and Seek one more input, the position of the price in the range. Shape: ``price_range (members, 2)``.
     """
 
     hide: Mlp
@@ -151,7 +151,7 @@ class Stack:
         groups: Groups | None = None,
         price_range: Tensor | None = None,
     ) -> Stack:
-        """The stack of these members.
+        """Return the stack of these members.
 
         Shape: ``weights (members, weights of Hide and of each Seek)``, those of a network ordered as in ``Mlp``.
         """
@@ -164,11 +164,11 @@ class Stack:
 
     @property
     def n_members(self) -> int:
-        """K."""
+        """Return the number of members, K."""
         return self.parameters.numel() // (self.hide.n_parameters + self.n_seeks * self.seek.n_parameters)
 
     def matrices(self, flat: Tensor) -> tuple[list[Tensor], list[Tensor]]:
-        """Views of Hide's and of Seek's matrices, in the weights or in a tensor of their shape, such as the gradient.
+        """Return views of Hide's and Seek's matrices in the weights, or in a tensor of that shape such as the gradient.
 
         Shape of each: ``(members, outputs, inputs + 1)``, Seek's ``(members * n_seeks, outputs, inputs + 1)``.
         """
@@ -180,7 +180,7 @@ class Stack:
         return views[:n_hide], views[n_hide:]
 
     def layers(self) -> tuple[list[Tensor], list[Tensor]]:
-        """Weights of Hide and of Seek, matrix and bias of each layer in turn, as ``Mlp.forward`` takes them."""
+        """Return the weights of Hide and of Seek, matrix and bias of each layer in turn, as ``Mlp.forward`` takes."""
         hide, seek = (
             [part for matrix in network for part in (matrix[:, :, :-1], matrix[:, :, -1:])]
             for network in self.matrices(self.parameters)
@@ -188,11 +188,11 @@ class Stack:
         return hide, seek
 
     def by_column(self, mask: Tensor) -> Tensor:
-        """What Hide says of a feature, for each of its columns. Shape: features along axis 1 -> columns."""
+        """Return the mask of each column, given that of its feature. Shape: features along axis 1 -> columns."""
         return mask if self.groups is None else self.groups.to_columns(mask)
 
     def by_member(self) -> Tensor:
-        """A copy of the weights with one row per member: what ``from_members`` takes."""
+        """Return a copy of the weights with one row per member, as ``from_members`` takes them."""
         networks = (torch.cat([part.flatten(1) for part in network], dim=1) for network in self.layers())
         return torch.cat([network.view(self.n_members, -1) for network in networks], dim=1)
 
@@ -202,7 +202,7 @@ class Stack:
         return Stack.from_members(self.hide, self.seek, self.by_member()[members], self.groups, price_range)
 
     def joined(self, other: Stack) -> Stack:
-        """Return the stack of these members and, behind them, of others of the same shape."""
+        """Return the stack of these members followed by those of another stack of the same shape."""
         price_range = None
         if self.price_range is not None and other.price_range is not None:
             price_range = torch.cat((self.price_range, other.price_range))
@@ -210,7 +210,7 @@ class Stack:
         return Stack.from_members(self.hide, self.seek, weights, self.groups, price_range)
 
     def seek_at(self, u: Tensor | None) -> list[Tensor]:
-        """Return Seek's layers as ``Mlp.forward`` takes them, for rows without the input u: it is part of the bias.
+        """Return Seek's layers, as ``Mlp.forward`` takes them, with the input u absorbed into the bias.
 
         Shape: ``u (members,)``, the position of each member's price in its range; None: there is no range.
         """
@@ -222,7 +222,7 @@ class Stack:
         return [first[:, :, :-1], torch.addcmul(bias, first[:, :, -1:], u[:, None, None]), *seek[2:]]
 
     def seek_outputs(self, seek: Sequence[Tensor], z: Tensor) -> Tensor:
-        """Return what each Seek makes of its member's rows, or of rows that all Seeks share.
+        """Return each Seek's output for its member's rows, or for rows that all Seeks share.
 
         Shape: ``z (members or 1, columns, rows)`` -> ``(Seeks, outputs, rows)``.
         """
@@ -233,11 +233,11 @@ class Stack:
 
 @dataclass(frozen=True)
 class History:
-    """The course of training, in up to a hundred records, each the mean over the steps since the last.
+    """The training history in up to a hundred records, each the mean over the steps since the last.
 
     Attributes:
         step: The last step of each record. Shape: ``(records,)``.
-        anneal: The share of the final penalty in force at that step. Shape: ``(records,)``.
+        anneal: The share of the final penalty at that step. Shape: ``(records,)``.
         prediction_loss: Shape: ``(records, members)``.
         mask_sum: Mean over rows of the sum of a row's mask. Shape: ``(records, members)``.
         validation_loss: Prediction loss on the held-out rows at that step, or None. Shape: ``(records, members)``.
@@ -250,7 +250,7 @@ class History:
     validation_loss: NDArray[np.float32] | None
 
     def joined(self, other: History) -> History:
-        """Return the course of these members and of others that trained as long."""
+        """Return the history of these members followed by those of another history of the same length."""
         held_out = None
         if self.validation_loss is not None and other.validation_loss is not None:
             held_out = np.hstack((self.validation_loss, other.validation_loss))
@@ -265,7 +265,7 @@ class History:
 def initial_stack(
     hide: Mlp, seek: Mlp, members: Members, device: torch.device, n_seeks: int = 1, groups: Groups | None = None
 ) -> tuple[Stack, Tensor | None]:
-    """The stack before training, and a 0/1 tensor of the weights that train; None: all of them do."""
+    """Return the stack before training, and a 0/1 tensor of the trainable weights; None: all are trainable."""
     visible = torch.from_numpy(members.visible)
     if groups is not None:
         visible = groups.to_columns(visible.to(device)).cpu()

@@ -1,4 +1,4 @@
-"""What a step of training is, whoever does the arithmetic."""
+"""The interface of training steps, independent of who does the arithmetic."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ __all__ = ["Problem", "Steps"]
 
 @dataclass(frozen=True)
 class Problem:
-    """What a stack is trained on, all on one device.
+    """All inputs of the training of a stack, on one device.
 
     Attributes:
-        recipe: Steps, batch, rates.
+        recipe: Steps, batch size, learning rate and so on.
         data: The tables.
         loss: A name in ``PREDICTION_LOSSES``.
         stack: The members' weights, which training changes in place.
         trainable: 1 for the weights that train, 0 for the others; None: all train. Shape: as the weights.
         seeds: Shape: ``(members,)``, int64.
         table: The table of each member. Shape: ``(members,)``, int64.
-        price: What it costs a member to show one feature of one row. Shape: ``(members,)``.
+        price: The price of showing one feature of one row. Shape: ``(members,)``.
         visible: 1 where a member sees a feature. Shape: ``(members, features)``, float.
         fold: The fold that each member leaves out; None: there are no folds. Shape: ``(members,)``, int64.
     """
@@ -46,7 +46,7 @@ class Problem:
 
     @cached_property
     def n_learned(self) -> int:
-        """Rows that a member learns from: those of its table, without the fold that it leaves out."""
+        """Return the number of rows a member learns from: those of its table without the fold that it leaves out."""
         n_rows = self.data.X.shape[1]
         if self.fold is None or self.data.fold is None:
             return n_rows
@@ -54,9 +54,10 @@ class Problem:
 
     @property
     def batch_size(self) -> int:
-        """Rows that a member sees in a step: as many from the half of each of its Seeks.
+        """Return the rows of a member in one step: equally many for each of its Seeks.
 
-        Of an odd table one row is left out, another for each member; of an odd batch there is one row more.
+        With two Seeks, one row of an odd table is left out, a different one for each member, and an odd batch size is
+        rounded up.
         """
         n_rows, n_seeks = self.n_learned, self.stack.n_seeks
         if self.recipe.batch_size is None or self.full_batch:
@@ -65,18 +66,18 @@ class Problem:
 
     @property
     def full_batch(self) -> bool:
-        """Whether a member sees all rows in every step."""
+        """Return whether a member sees all rows in every step."""
         return self.recipe.batch_size is None or self.recipe.batch_size >= self.n_learned
 
 
 class Steps(ABC):
-    """Moves all members, step after step. What a step depends on, its number included, lies on the device.
+    """Base class: trains all members step by step. Everything a step depends on is on the device, even its number.
 
-    The rows of a batch come in chunks; each chunk adds up its own gradient and its own losses.
+    The rows of a batch are split into chunks; each chunk sums its own gradient and losses.
 
     Args:
-        problem: What is trained, on what.
-        n_chunks: Chunks of a batch.
+        problem: The stack to train, and its data.
+        n_chunks: Number of chunks of a batch.
     """
 
     def __init__(self, problem: Problem, n_chunks: int) -> None:
@@ -90,13 +91,13 @@ class Steps(ABC):
 
     @abstractmethod
     def run(self, n_steps: int) -> None:
-        """Do this many steps."""
+        """Run this many steps."""
 
     def close(self) -> None:  # noqa: B027 - most have nothing to let go of
-        """Let go of what lives beyond a step."""
+        """Release threads and other resources."""
 
     def take_losses(self, n_steps: int) -> Tensor:
-        """The prediction loss and ||m||_1, means over rows and over the last ``n_steps`` steps, taken once.
+        """Return prediction loss and ||m||_1, means over rows and the last ``n_steps`` steps, and reset the sums.
 
         Shape: ``(2, members)``.
         """
@@ -107,7 +108,7 @@ class Steps(ABC):
         return torch.stack((loss, shown)) / (n_steps * self._problem.batch_size)
 
     def _move(self) -> None:
-        """Take the step that the gradients ask for."""
+        """Update the weights with the summed gradients."""
         gradient = self._only if self._only is not None else self._gradients.sum(dim=0)
         if self._problem.trainable is not None:
             gradient *= self._problem.trainable

@@ -1,4 +1,4 @@
-"""Replacement rows in an order in which few of them stand for the whole column.
+"""Order the replacement rows so that a few of them represent the whole column.
 
 A prediction averages over the first rows of a pool. If each feature's first 16 values are one from every sixteenth of
 its sorted values, a mean over 16 rows is about as exact as one over 64 independent draws (Latin hypercube sampling).
@@ -17,16 +17,16 @@ from hideseek.engine.groups import Groups
 __all__ = ["STRATA", "stratified"]
 
 STRATA = 16
-"""Rows of a block: it has one value of each feature from every sixteenth of the pool."""
+"""Rows of a block, which contains one value of each feature from every sixteenth of the sorted pool."""
 
 
 def stratified(pool: Tensor, keys: Tensor, groups: Groups | None = None) -> Tensor:
-    """Return the pool with each feature's values in another order, so that every block of ``STRATA`` rows is spread.
+    """Return the pool with each feature's values reordered so that every block of ``STRATA`` rows is representative.
 
     Args:
         pool: A multiple of ``STRATA`` rows. Shape: ``(rows, columns)``.
-        keys: Of two steps, for the shuffles. Shape: ``(2, 1, 2)``.
-        groups: The columns of each feature, which move together.
+        keys: Keys of two steps, for the shuffles. Shape: ``(2, 1, 2)``.
+        groups: The columns of each feature, which are reordered together.
     """
     order = _sorted_rows(pool, groups)
     shape = (STRATA, len(pool) // STRATA, order.shape[1])
@@ -38,7 +38,7 @@ def stratified(pool: Tensor, keys: Tensor, groups: Groups | None = None) -> Tens
 
 
 def _sorted_rows(pool: Tensor, groups: Groups | None) -> Tensor:
-    """Return the rows in the order of each feature's values; its first column counts most.
+    """Return the row order that sorts each feature's values, by its first column first.
 
     Shape: ``(rows, columns)`` -> ``(rows, features)``, on the CPU.
     """

@@ -1,4 +1,4 @@
-"""Teams of members that train side by side in one stack: several prices, several tables, or both."""
+"""Teams of members that are trained together in one stack: several prices, several tables, or both."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from hideseek.engine.training import Progress, train
 __all__ = ["Team", "TrainedTeam", "train_teams"]
 
 _LAST_RECORDS = 5
-"""Records of the history that say how well a member learned: the last twentieth of training."""
+"""Records of the history that measure how well a member learned: the last twentieth of training."""
 
 
 @dataclass(frozen=True)
 class Team:
-    """Members that will answer together.
+    """Members that form one ensemble.
 
     Attributes:
-        seed: Where all their draws come from.
-        price: Of showing one feature of one row.
-        table: Which of the tables they learn from.
-        varies: The features there that are not constant. Shape: ``(features,)``, bool.
-        n_members: How many they are.
-        first: How many members with this seed come before them, in another team.
-        lowest_price: Where the members answer for a range of prices, its lower end; None: they answer for one price.
-        n_folds: Each member in turn leaves out one of so many folds of its table; None: none does.
+        seed: Seed of all their draws.
+        price: The price of showing one feature of one row.
+        table: Index of the table they learn from.
+        varies: The features that are not constant in that table. Shape: ``(features,)``, bool.
+        n_members: Number of members.
+        first: Number of members with this seed that come before them, in another team.
+        lowest_price: Lower end of the range of prices that the members are trained on; None: they have one price.
+        n_folds: Each member in turn leaves out one of this many folds of its table; None: no folds.
     """
 
     seed: int
@@ -52,12 +52,12 @@ class Team:
 
 @dataclass(frozen=True)
 class TrainedTeam:
-    """What became of a team.
+    """A team after training.
 
     Attributes:
-        stack: The members that answer.
-        visible: The features that each of those saw. Shape: ``(members, features)``, bool.
-        history: The course of all members of the team.
+        stack: The members that are used for answers.
+        visible: The features that each of these saw. Shape: ``(members, features)``, bool.
+        history: The training history of all members of the team.
     """
 
     stack: Stack
@@ -65,7 +65,7 @@ class TrainedTeam:
     history: History
 
     def joined(self, other: TrainedTeam) -> TrainedTeam:
-        """Return this team with the members of another one behind its own."""
+        """Return this team followed by the members of another one."""
         visible = torch.cat((self.visible, other.visible))
         return TrainedTeam(self.stack.joined(other.stack), visible, self.history.joined(other.history))
 
@@ -103,7 +103,7 @@ def train_teams(
     trained = []
     bounds = np.cumsum([0, *(team.n_members for team in teams)])
     for own in (slice(start, stop) for start, stop in pairwise(bounds.tolist())):
-        # Members that leave out folds all answer: each is needed to judge its own fold.
+        # All members that leave out folds answer: each is needed to evaluate its own fold.
         kept = _kept(history, members, own, 1.0 if members.fold is not None else recipe.kept_fraction)
         visible = torch.from_numpy(members.visible[kept]).to(device)
         trained.append(TrainedTeam(stack.of(torch.from_numpy(kept).to(device)), visible, _part(history, own)))
@@ -111,7 +111,7 @@ def train_teams(
 
 
 def _members(teams: Sequence[Team], recipe: Recipe) -> Members:
-    """Return the members of all teams, one team after the other."""
+    """Return the members of all teams in order."""
     counts = [team.n_members for team in teams]
     lowest = [team.lowest_price for team in teams if team.lowest_price is not None]
     folds = [_numbers(team) % team.n_folds for team in teams if team.n_folds is not None]
@@ -130,7 +130,7 @@ def _numbers(team: Team) -> NDArray[np.int64]:
 
 
 def _seeds(team: Team) -> NDArray[np.int64]:
-    """Return the seeds of the members, and of those that come before them."""
+    """Return the seeds of the members, and of the members that come before them."""
     return member_seeds(team.seed, team.first + team.n_members)
 
 
@@ -144,7 +144,8 @@ def _visible(team: Team, recipe: Recipe) -> NDArray[np.bool_]:
 
 
 def _kept(history: History, members: Members, own: slice, fraction: float) -> NDArray[np.intp]:
-    """The members of a team that answer: those that learned best, unless a column would be seen by none of them."""
+    """Return the members that answer: those with the smallest loss, or all if a column would be seen by none of these.
+    """
     all_own = np.arange(own.start, own.stop)
     loss = history.prediction_loss[-_LAST_RECORDS:, own] + members.price[own] * history.mask_sum[-_LAST_RECORDS:, own]
     best = np.argsort(loss.mean(axis=0), kind="stable")[: ceil(round(fraction * len(all_own), 9))]
@@ -154,7 +155,7 @@ def _kept(history: History, members: Members, own: slice, fraction: float) -> ND
 
 
 def _part(history: History, own: slice) -> History:
-    """The course of some of the members."""
+    """Return the history of some of the members."""
     held_out = None if history.validation_loss is None else history.validation_loss[:, own]
     return replace(
         history,

@@ -1,4 +1,4 @@
-"""The one training loop: all members of a stack, moved together."""
+"""The training loop for all members of a stack."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ def train(
     groups: Groups | None = None,
     on_progress: Progress | None = None,
 ) -> tuple[Stack, History]:
-    """Train all members at once; none of them depends on its neighbours.
+    """Train all members at once; each member's result is independent of the others.
 
     Args:
-        recipe: Steps, batch, rates, widths. Its ``n_members`` and ``column_fraction`` are already in ``members``.
+        recipe: The training settings. Its ``n_members`` and ``column_fraction`` are already applied in ``members``.
         data: The training tables, on any device.
         members: Seeds, prices, features and tables of the members.
         loss: A name in ``PREDICTION_LOSSES``.
         n_outputs: Outputs of Seek: the classes, or one.
         device: Where to train.
-        validation: Held-out rows of the same tables, looked at and never learned from.
+        validation: Held-out rows of the same tables, whose loss is recorded.
         replacement: How a hidden value is drawn; None: from the marginals of ``data``.
         groups: The columns of each feature, on ``device``; None: one each.
         on_progress: Called up to a hundred times.
@@ -67,7 +67,7 @@ def train(
         The trained stack, on ``device``, and its history.
 
     Raises:
-        TrainingError: A loss became infinite or not a number.
+        TrainingError: A loss became infinite or NaN, or the model does not fit into memory.
     """
     attempt = partial(
         _train, recipe, loss=loss, n_outputs=n_outputs, device=device, groups=groups, on_progress=on_progress
@@ -81,7 +81,7 @@ def train(
                 f"a model of {columns} columns and a table of {rows} rows, {recipe.batch_size or rows} of them in a "
                 f'step, do not fit into the memory of {device}; lower batch_size, or use device="cpu"'
             ) from error
-    # None depends on its neighbours: the stack is cut in two, once what the attempt held has been let go of.
+    # Members are independent: halve the stack, after the memory of the failed attempt is released.
     torch.cuda.empty_cache()
     halves = []
     for part in (slice(0, len(members) // 2), slice(len(members) // 2, None)):
@@ -116,7 +116,7 @@ def _train(
     groups: Groups | None,
     on_progress: Progress | None,
 ) -> tuple[Stack, History]:
-    """As ``train``, where all members fit into memory."""
+    """Train as ``train`` does, for members that fit into memory together."""
     data = data.to(device)
     n_columns = data.X.shape[2]
     n_features = n_columns if groups is None else groups.n_features
@@ -150,7 +150,7 @@ def _train(
 
 
 def choose_steps(problem: Problem, replacement: Replacement | None, n_threads: int) -> Steps | ReplayedSteps:
-    """In C on a CPU, or operation by operation; recorded and replayed on a GPU, as one kernel where there is one."""
+    """Return the fastest steps for the device: C or torch on a CPU, a fused kernel or a CUDA graph on a GPU."""
     groups = problem.stack.groups
     if replacement is None and native_available() and suits(problem, n_threads):
         return NativeSteps(problem, n_threads)
@@ -169,7 +169,7 @@ def choose_steps(problem: Problem, replacement: Replacement | None, n_threads: i
 
 
 def _has_kernels(device: torch.device) -> bool:
-    """Whether kernels can be compiled here, for a card whose matrix units take single precision."""
+    """Return whether Triton kernels can be compiled here, for a GPU whose tensor cores take single precision."""
     return find_spec("triton") is not None and torch.cuda.get_device_capability(device) >= (8, 0)
 
 
@@ -179,13 +179,13 @@ def _held_out(data: Data, table: Tensor, n_outputs: int) -> Batch:
 
 
 def _record_ends(steps: int) -> list[int]:
-    """0, and the steps after which the course of training is recorded: a hundred of them at most."""
+    """Return 0 and the steps after which a history record is taken: at most a hundred."""
     ends: list[int] = np.linspace(0, steps, min(_RECORDS, steps) + 1).astype(int).tolist()
     return ends
 
 
 class _Recorder:
-    """Keeps the course of training on the device until the end, so that a GPU is not made to wait."""
+    """Stores the history on the device until the end, so that a GPU is not synchronised at each record."""
 
     def __init__(
         self, recipe: Recipe, validation_loss: Callable[[int], Tensor | None], on_progress: Progress | None
@@ -194,9 +194,9 @@ class _Recorder:
         self._records: list[tuple[int, float, Tensor, Tensor | None]] = []
 
     def add(self, step: int, mean: Tensor) -> None:
-        """Shape: ``mean (2, members)``, of the prediction loss and of the mask's sum, since the last record."""
+        """Add a record. Shape: ``mean (2, members)``, prediction loss and mask sum, averaged since the last record."""
         share = float(annealed(torch.tensor(step), self._recipe.steps, self._recipe.anneal_power))
-        if mean.device.type == "cpu":  # elsewhere a look would make the device wait
+        if mean.device.type == "cpu":  # reading the value would synchronise a GPU
             self._check(step, mean)
         self._records.append((step, share, mean, self._validation_loss(step)))
         if self._on_progress is not None:

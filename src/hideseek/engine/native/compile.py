@@ -24,7 +24,7 @@ _X86 = ("x86_64", "amd64")
 
 
 def source_digest(folder: Path) -> str:
-    """Return a digest of the sources, by which a library that was compiled from others is told apart."""
+    """Return a digest of the sources, to recognise a library that was compiled from other sources."""
     sources = sorted((*folder.glob("*.c"), *folder.glob("*.h")))
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
 
@@ -33,7 +33,7 @@ def compile_library(folder: Path, target: Path) -> None:
     """Compile the sources in ``folder`` into ``target``.
 
     Raises:
-        OSError: There is no compiler.
+        OSError: No compiler was found.
         subprocess.CalledProcessError: The compiler does not accept the sources.
     """
     compiler = _compiler()
@@ -53,12 +53,12 @@ def compile_library(folder: Path, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         beside = target.with_suffix(".new")
         shutil.copyfile(built, beside)
-        os.replace(beside, target)  # whoever has loaded the old file keeps it
+        os.replace(beside, target)  # processes that have loaded the old file keep it
 
 
 def _kernel(compiler: list[str], folder: Path, scratch: Path, name: str, flags: tuple[str, ...]) -> Path:
     out = scratch / f"{name}.o"
-    own = ("-fvisibility=hidden", f"-DVARIANT=_{name}")  # for the dispatcher alone
+    own = ("-fvisibility=hidden", f"-DVARIANT=_{name}")  # only the dispatcher calls it
     _run([*compiler, *_FLAGS, *flags, *own, "-c", str(folder / "step.c"), "-o", str(out)])
     return out
 

@@ -1,4 +1,4 @@
-"""The compiled training step: where it lies, and the structures that it is called with."""
+"""Load the compiled training step, and define the structures it is called with."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Sizes = c_int64 * (MOST_LAYERS + 1)
 
 
 class Task(ctypes.Structure):
-    """What a stack is trained on; each field is explained in ``step.h``."""
+    """The inputs of training; each field is explained in ``step.h``."""
 
     _fields_ = [
         *((name, c_int64) for name in ("n_members", "n_seeks", "n_features", "n_columns", "n_rows", "n_own")),
@@ -44,7 +44,7 @@ def _load(path: Path) -> ctypes.CDLL | None:
         library = ctypes.CDLL(str(path))
         library.hideseek_sources.restype = c_char_p
         if library.hideseek_sources().decode() != source_digest(path.parent):
-            return None  # left from another version, whose structures may differ
+            return None  # compiled from another version, whose structures may differ
     except (OSError, AttributeError):
         return None
     task = POINTER(Task)

@@ -1,4 +1,4 @@
-"""Steps of training by the compiled library, each thread with a member at a time."""
+"""Training steps by the compiled library; each thread works on one member at a time."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from hideseek.engine.steps import Problem, Steps
 __all__ = ["NativeSteps", "native_available", "suits"]
 
 _MOST_PRODUCTS = 4e8
-"""Multiplications in one call, fewer than a slow processor does in a fifth of a second: Ctrl-C waits no longer."""
+"""Multiplications in one call: less than a fifth of a second on a slow processor, so that Ctrl-C takes effect."""
 
 _CELLS_OF_A_THREAD = 2**18
-"""Cells of the widest layer that torch gives to one thread."""
+"""Cells of the widest layer that torch assigns to one thread."""
 
 _GAIN = 2.5
-"""How much faster a thread is here than in torch, at the least."""
+"""Lower bound of the speed of a thread relative to torch."""
 
 _CLASS_NUMBERS, _CLASS_PROBABILITIES, _VALUES = range(3)
 
 
 def native_available() -> bool:
-    """Return whether the library was compiled and is not turned off by HIDESEEK_NATIVE=0."""
+    """Return whether the library was compiled and is not disabled by HIDESEEK_NATIVE=0."""
     return load() is not None
 
 
 def suits(problem: Problem, n_threads: int = 1) -> bool:
-    """Return whether the library is made for this problem and faster than torch.
+    """Return whether the library supports this problem and is faster than torch.
 
-    It is made for a CPU, drawn batches, one to seven hidden layers and replacements from the marginals. Each thread
-    takes a member; a step of few members and many rows, which torch shares out among more threads, is left to torch.
+    Supported: a CPU, drawn batches, one to seven hidden layers and replacements from the marginals. Each thread takes
+    a member; few members with many rows are left to torch, which can use more threads for them.
     """
     stack = problem.stack
     cells = stack.n_members * problem.batch_size * max(*stack.hide.sizes, *stack.seek.sizes)
@@ -55,12 +55,12 @@ def suits(problem: Problem, n_threads: int = 1) -> bool:
 
 
 class NativeSteps(Steps):
-    """All steps of a call at once, member after member; each member's bits are its own.
+    """Runs all steps of a call member by member; a member's result does not depend on the others.
 
     Args:
-        problem: What is trained, on what. It must be one that ``suits``.
-        n_threads: Members that are worked on at a time.
-        level: Which instruction set to use, the plainest first; None: the fastest of this processor.
+        problem: The stack to train, and its data. ``suits(problem)`` must be true.
+        n_threads: Number of members trained at a time.
+        level: Number of the instruction set, 0 the most basic; None: the fastest of this processor.
     """
 
     def __init__(self, problem: Problem, n_threads: int = 1, level: int | None = None) -> None:
@@ -71,7 +71,7 @@ class NativeSteps(Steps):
         self._library = library
         self._level = library.hideseek_levels() - 1 if level is None else level
         self._done, n_members = 0, problem.stack.n_members
-        self._task, self._kept = Task(), list[Tensor]()  # the task holds addresses only
+        self._task, self._kept = Task(), list[Tensor]()  # keeps the tensors alive: the task holds addresses only
         self._describe(problem)
         moment_floats, room_floats = c_int64(), c_int64()
         library.hideseek_sizes(self._level, byref(self._task), byref(moment_floats), byref(room_floats))
@@ -115,19 +115,19 @@ class NativeSteps(Steps):
         self._give(parameters=stack.parameters, loss_sum=self._loss_sum, mask_sum=self._mask_sum)
 
     def _give(self, **tensors: Tensor) -> None:
-        """Let the task point at these tensors."""
+        """Set fields of the task to the addresses of these tensors."""
         for name, tensor in tensors.items():
             contiguous = tensor.contiguous()
             self._kept.append(contiguous)
             setattr(self._task, name, contiguous.data_ptr())
 
     def close(self) -> None:
-        """Let go of the threads."""
+        """Stop the threads."""
         if self._pool is not None:
             self._pool.shutdown()
 
     def run(self, n_steps: int) -> None:
-        """As ``Steps.run``."""
+        """See ``Steps.run``."""
         last = self._done + n_steps
         while self._done < last:
             count = min(self._most_steps, last - self._done)
@@ -139,11 +139,11 @@ class NativeSteps(Steps):
             self._done += count
 
     def _share_out(self, members: Iterator[int], schedule: Tensor, pool: ThreadPoolExecutor) -> None:
-        """Let each thread take the next member that no other has taken."""
+        """Train the members on several threads; each takes the next member."""
         try:
             deque(pool.map(partial(self._work, members, schedule), self._rooms), maxlen=0)
         finally:
-            deque(members, maxlen=0)  # after Ctrl-C the threads find nothing more to take
+            deque(members, maxlen=0)  # after Ctrl-C no members are left for the threads
 
     def _work(self, members: Iterator[int], schedule: Tensor, room: Tensor) -> None:
         call = partial(self._library.hideseek_run, self._level, byref(self._task), room.data_ptr())
@@ -151,7 +151,7 @@ class NativeSteps(Steps):
             call(member, self._done, len(schedule), schedule.data_ptr())
 
     def _schedule(self, n_steps: int) -> Tensor:
-        """What differs from step to step: the share of the price and Adam's corrections. Shape: ``(steps, 3)``."""
+        """Return the share of the price and Adam's corrections for each step. Shape: ``(steps, 3)``."""
         recipe, adam = self._problem.recipe, self._adam
         t = torch.arange(self._done + 1, self._done + n_steps + 1)
         share = annealed(t, recipe.steps, recipe.anneal_power)
