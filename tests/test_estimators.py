@@ -365,7 +365,7 @@ def test_wrong_columns_at_explain_time_are_named(switch):
         model.explain(frame.rename(columns={"AGE": "WAGE"}))
     with pytest.raises(InputError, match=r"^X has 3 columns; this model was fitted on 4: pass the same columns"):
         HideSeekClassifier(**QUICK).fit(X, y).explain(X[:, :3])
-    with pytest.raises(InputError, match="'SEX' has categories or text, and had numbers in the fit"):
+    with pytest.raises(InputError, match="'SEX' has categories or text, but had numbers in fit"):
         model.explain(frame.assign(SEX="female"))
 
 

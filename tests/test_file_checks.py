@@ -98,7 +98,7 @@ def put(*place, value):
         (put("encoder", "columns", 1, "levels", value=["no", "no"]), "twice"),
         (put("encoder", "columns", 1, "fill", value=7), "fill"),
         (put("encoder", "columns", 0, "kind", value="picture"), "kind"),
-        (put("encoder", "features", 0, "columns", value=[0, 1]), "every column once"),
+        (put("encoder", "features", 0, "columns", value=[0, 1]), "every column exactly once"),
         (put("encoder", "columns", 0, "fill", value=float("inf")), "fill"),
         (put("search", value={"chosen": 3}), "search"),
     ],

@@ -301,7 +301,7 @@ def test_durations_are_features_of_one_column(people, tmp_path):
     np.testing.assert_array_equal(again.importance, explanation.importance)
     explanation.report(tmp_path / "report.html")
     assert "wait (days)" in (tmp_path / "report.html").read_text(encoding="utf-8")
-    with pytest.raises(InputError, match="'wait' has numbers, and had durations in the fit"):
+    with pytest.raises(InputError, match="'wait' has numbers, but had durations in fit"):
         model.explain(table.assign(wait=1.0))
     assert explanation.plot.beeswarm() is not None
     assert isinstance(explanation.data[1, 3], timedelta)

@@ -97,13 +97,13 @@ def test_ids_and_free_text_are_named_and_not_used():
 
 def test_the_same_values_twice_are_said():
     columns = {"a": ["x", "y"] * 5, "b": ["x", "y"] * 5, "c": [1.0, None] * 5, "d": [1.0, None] * 5, "e": [1] * 10}
-    with pytest.warns(HideSeekWarning, match="'b' as 'a' and 'd' as 'c'; each can stand in"):
+    with pytest.warns(HideSeekWarning, match="'b' as 'a' and 'd' as 'c'; each can replace the other"):
         fitted(columns)
 
 
 def test_kinds_that_changed_and_infinite_values_are_refused_together():
     encoder, _ = fitted({"age": [1, 2, 3], "day": pd.to_datetime(["2020-01-01"] * 3), "name": ["a", "b", "a"]})
-    with pytest.raises(InputError, match=r"'age' has categories or text, and had numbers .* and 'day' has numbers"):
+    with pytest.raises(InputError, match=r"'age' has categories or text, but had numbers .* and 'day' has numbers"):
         encoded(encoder, {"age": ["old"], "day": [3], "name": ["a"]})
     with pytest.raises(InputError, match=r"infinite values \(inf\) in 'age' \(2 rows\)"):
         encoded(encoder, {"age": [np.inf, -np.inf], "day": pd.to_datetime(["2020-01-01"] * 2), "name": ["a", "a"]})
@@ -220,7 +220,7 @@ def test_groups_that_cannot_be_are_refused_all_at_once():
         TableEncoder.fit(table, {"one": ["a", "d"], "two": ["a", 7], "c": ["b"]})
     assert "'one' has columns that X does not have: 'd'" in str(caught.value)
     assert "'two' has columns that X does not have: 7" in str(caught.value)
-    assert "'two' has columns that are in a group already: 'a'" in str(caught.value)
+    assert "'two' has columns that are already in a group: 'a'" in str(caught.value)
     assert "'c' is also the name of a column that is not in it" in str(caught.value)
 
 

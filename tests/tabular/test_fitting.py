@@ -170,7 +170,7 @@ def test_a_hole_after_a_fit_without_holes_is_filled_and_said():
     X = np.random.default_rng(0).normal(size=(500, 3))
     model = HideSeekClassifier(**QUICK).fit(X, X[:, 0] > 0)
     middle = np.array([[0.5, np.median(X[:, 1]), 1.0]])
-    with pytest.warns(HideSeekWarning, match="no value was missing in the training rows.* 'x2' .1 rows"):
+    with pytest.warns(HideSeekWarning, match="that had none missing in training.* 'x2' .1 rows"):
         explanation = model.explain(np.array([[0.5, np.nan, 1.0]]))
     np.testing.assert_allclose(explanation.importance, model.explain(middle).importance, atol=1e-6)
     assert np.isnan(explanation.data[0, 1])

@@ -144,8 +144,7 @@ def _visible(team: Team, recipe: Recipe) -> NDArray[np.bool_]:
 
 
 def _kept(history: History, members: Members, own: slice, fraction: float) -> NDArray[np.intp]:
-    """Return the members that answer: those with the smallest loss, or all if a column would be seen by none of these.
-    """
+    """Return the members that answer: those with the smallest loss, or all if none of these saw some column."""
     all_own = np.arange(own.start, own.stop)
     loss = history.prediction_loss[-_LAST_RECORDS:, own] + members.price[own] * history.mask_sum[-_LAST_RECORDS:, own]
     best = np.argsort(loss.mean(axis=0), kind="stable")[: ceil(round(fraction * len(all_own), 9))]

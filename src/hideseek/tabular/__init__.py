@@ -1,4 +1,4 @@
-"""A mixed-type table as a float matrix, in which a feature may be several columns."""
+"""Encoding of mixed-type tables as a float matrix, in which a feature may have several columns."""
 
 from hideseek.tabular._encoder import TableEncoder
 from hideseek.tabular._grouping import is_grouping

@@ -1,4 +1,4 @@
-"""Single values: what they are, and as what they are kept."""
+"""Single cell values: their kind, and their conversion to plain Python values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EPOCH = datetime(1970, 1, 1)
 
 
 def plain(value: Any) -> Any:
-    """A value of Python's own: text, number, boolean, date or duration; None where it is missing, else its text."""
+    """Return the value as plain Python text, number, boolean, date or duration; None if missing; else its text."""
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, np.generic):
@@ -30,7 +30,7 @@ def plain(value: Any) -> Any:
 
 
 def kind_of(values: Sequence[Any]) -> str:
-    """What all values that are not missing are: boolean, number, date or duration; else "category", or "empty"."""
+    """Return the common kind of all present values: boolean, number, date, duration, else "category", or "empty"."""
     present = [value for value in values if value is not None]
     if not present:
         return "empty"
@@ -46,7 +46,7 @@ def duration_days(value: timedelta) -> float:
 
 
 def days(value: date) -> float:
-    """Days since the first of January 1970."""
+    """Return the number of days since the first of January 1970."""
     if not isinstance(value, datetime):
         return float(value.toordinal() - _EPOCH.toordinal())
     if value.tzinfo is not None:

@@ -1,4 +1,4 @@
-"""How one column becomes numbers: learned from the training rows, and the same ever after."""
+"""Encoding of single columns as numbers, learned from the training rows."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["CategoryCode", "Code", "Coded", "NumberCode", "as_levels", "code_fro
 
 _MOST_LEVELS = 30
 _FEWEST_ROWS, _SMALLEST_SHARE = 2, 1 / 200
-"""A level of its own has at least so many rows: of fewer nothing can be learned, and one row would weigh too much."""
+"""Rows, and share of the rows, that a level needs to be encoded by itself: nothing can be learned from fewer."""
 
 _LIKE_AN_ID = 0.95
-"""Share of the rows in rare levels from which a column is taken for an id or free text."""
+"""Share of the rows in rare levels from which a column is treated as an id or free text."""
 
 _LEVEL_SCALE, _MISSING_SCALE = 0.5, 1.0
-"""What 0 and 1 are divided by. Not by their deviation, or the rarest would be the loudest: a level is as far from the
-others as one of two equally frequent ones, and that a value is missing says less, as a rule, than the value does."""
+"""Divisors of the 0/1 columns. Dividing by the standard deviation would give the rarest levels the largest inputs.
+The first equals the deviation of two equally frequent levels; the indicator of missing values is weighted less."""
 
 _WORDS = {
     "number": "numbers",
@@ -37,7 +37,7 @@ _WORDS = {
 
 
 class Coded(NamedTuple):
-    """A column as numbers, and what was met that the training rows did not have.
+    """A column as numbers, and the values in it that did not occur in the training rows.
 
     Shape: ``matrix (rows, width)``.
     """
@@ -49,16 +49,16 @@ class Coded(NamedTuple):
 
 @dataclass(frozen=True)
 class NumberCode:
-    """A number, a boolean as 0 or 1, a date as days since 1970, a duration in days, or an ordered level as its rank.
+    """Encodes numbers, booleans as 0 or 1, dates as days since 1970, durations in days, and ordered levels as ranks.
 
-    A missing value becomes ``fill``, the median of the training rows. Where they had missing ones, a second column says
-    which are.
+    A missing value becomes ``fill``, the median of the training rows. If the training rows had missing values, a second
+    0/1 column marks them.
 
     Attributes:
         kind: "number", "boolean", "date", "duration" or "ordered".
-        fill: What stands for a missing value: the median; of booleans, dates and levels the lower one, which occurs.
+        fill: Replaces missing values: the median; for booleans, dates and levels the lower median, a value that occurs.
         missing: Whether the training rows had missing values.
-        levels: Of "ordered", lowest first; a level that is not among them counts as missing.
+        levels: For "ordered", lowest first; any other level counts as missing.
     """
 
     kind: str
@@ -68,12 +68,12 @@ class NumberCode:
 
     @property
     def width(self) -> int:
-        """Columns of the matrix."""
+        """Return the number of matrix columns."""
         return 2 if self.missing else 1
 
     @property
     def scales(self) -> tuple[float, ...]:
-        """What each column is divided by; not a number: its deviation."""
+        """Return the divisor of each matrix column; NaN: its standard deviation."""
         return (np.nan, _MISSING_SCALE) if self.missing else (np.nan,)
 
     @classmethod
@@ -85,7 +85,7 @@ class NumberCode:
         return cls(column.kind, _median(present, column.kind), bool(np.isnan(numbers).any()), code.levels)
 
     def encode(self, column: Column) -> Coded:
-        """Shape: ``(rows, width)``."""
+        """Encode a column. Shape: ``(rows, width)``."""
         numbers, unknown = self._numbers(column)
         gone = np.isnan(numbers)
         filled = np.where(gone, self.fill, numbers)
@@ -95,12 +95,12 @@ class NumberCode:
         return Coded(filled[:, None], n_newly_missing, unknown)
 
     def to_json(self) -> dict[str, Any]:
-        """All of it, as JSON."""
+        """Return a JSON description."""
         description = {"kind": self.kind, "fill": self.fill, "missing": self.missing}
         return {**description, "levels": list(self.levels)} if self.kind == "ordered" else description
 
     def _numbers(self, column: Column) -> tuple[NDArray[np.float64], tuple[Any, ...]]:
-        """Each value's number, and the levels that have none."""
+        """Return each value's number, and the unknown levels."""
         if self.kind == "ordered":
             ranks = {level: float(rank) for rank, level in enumerate(self.levels)}
             values = as_levels(column.values)
@@ -108,12 +108,12 @@ class NumberCode:
             return np.array([ranks.get(value, np.nan) for value in values]), unknown
         fitting = (self.kind,) if self.kind in ("date", "duration") else ("number", "boolean")
         if column.kind not in (*fitting, "empty"):
-            raise InputError(f"{column.name!r} has {_WORDS[column.kind]}, and had {_WORDS[self.kind]} in the fit")
+            raise InputError(f"{column.name!r} has {_WORDS[column.kind]}, but had {_WORDS[self.kind]} in fit")
         return column.numbers, ()
 
 
 def _median(numbers: NDArray[np.float64], kind: str) -> float:
-    """Return the median; of booleans, dates and levels the lower one, so that it is a value that occurs."""
+    """Return the median; for booleans, dates and levels the lower median, so that it is a value that occurs."""
     if not len(numbers):
         return 0.0
     if kind in ("number", "duration"):
@@ -123,16 +123,16 @@ def _median(numbers: NDArray[np.float64], kind: str) -> float:
 
 @dataclass(frozen=True)
 class CategoryCode:
-    """One place for each level, for all rare ones together, and for missing; a column for each place.
+    """One-hot encoding with one position per level, one for all rare levels, and one for missing values.
 
-    Two places are one column, of 0 and 1. A level that the training rows did not have is a rare one, where they had
-    rare ones, else missing, where they had missing ones, else the most frequent.
+    Two positions are encoded in one 0/1 column. An unknown level is encoded as a rare one if the training rows had rare
+    ones, else as missing if they had missing values, else as the most frequent level.
 
     Attributes:
-        levels: The levels with a place of their own, sorted.
-        other: Whether rare levels share the next place.
-        missing: Whether missing values have the last place.
-        fill: The place of the most frequent level, which a missing value takes where the training rows had none.
+        levels: The levels with their own position, sorted.
+        other: Whether there is a next position, shared by all rare levels.
+        missing: Whether there is a last position, for missing values.
+        fill: The position of the most frequent level, used for missing values if the training rows had none.
     """
 
     levels: tuple[Any, ...]
@@ -144,22 +144,22 @@ class CategoryCode:
 
     @property
     def like_an_id(self) -> bool:
-        """Whether nearly every row had a value of its own."""
+        """Return whether nearly every training row had a different value."""
         return self.other and not self.levels
 
     @property
     def n_places(self) -> int:
-        """Levels, and one place each for the rare and for the missing."""
+        """Return the number of positions: the levels, plus one for rare levels and one for missing values."""
         return len(self.levels) + self.other + self.missing
 
     @property
     def width(self) -> int:
-        """Columns of the matrix."""
+        """Return the number of matrix columns."""
         return self.n_places if self.n_places > 2 else 1
 
     @property
     def scales(self) -> tuple[float, ...]:
-        """What each column is divided by."""
+        """Return the divisor of each matrix column."""
         return (_LEVEL_SCALE,) * self.width
 
     @classmethod
@@ -176,7 +176,7 @@ class CategoryCode:
         return cls(levels, len(kept) < len(counts), n_rows > counts.total(), fill)
 
     def encode(self, column: Column) -> Coded:
-        """Shape: ``(rows, width)``."""
+        """Encode a column. Shape: ``(rows, width)``."""
         values = as_levels(column.values)
         place: dict[Any, int] = {level: i for i, level in enumerate(self.levels)}
         place[None] = self.n_places - 1 if self.missing else self.fill
@@ -193,7 +193,7 @@ class CategoryCode:
         return Coded(matrix, n_newly_missing, sorted_levels(unknown))
 
     def to_json(self) -> dict[str, Any]:
-        """All of it, as JSON."""
+        """Return a JSON description."""
         rest = {"other": self.other, "missing": self.missing, "fill": self.fill}
         return {"kind": self.kind, "levels": list(self.levels), **rest}
 
@@ -202,12 +202,12 @@ Code = NumberCode | CategoryCode
 
 
 def fit_code(column: Column) -> Code:
-    """The code for a column of training rows."""
+    """Return the code for a column of training rows."""
     return CategoryCode.fit(column) if column.kind in ("category", "empty") else NumberCode.fit(column)
 
 
 def code_from_json(description: Mapping[str, Any]) -> Code:
-    """The code that ``to_json`` described."""
+    """Return the code that ``to_json`` described."""
     levels = tuple(description.get("levels", ()))
     if description["kind"] == "category":
         return CategoryCode(levels, description["other"], description["missing"], description["fill"])
@@ -215,10 +215,10 @@ def code_from_json(description: Mapping[str, Any]) -> Code:
 
 
 def as_levels(values: Iterable[Any]) -> list[Any]:
-    """Values as levels: text and numbers are what they are, anything else is its text, None stays None."""
+    """Return the values as levels: text and numbers unchanged, None for missing, and the text of anything else."""
     return [value if value is None or isinstance(value, str | int | float) else str(value) for value in values]
 
 
 def sorted_levels(levels: Iterable[Any]) -> tuple[Any, ...]:
-    """Numbers before text, each in order."""
+    """Sort the levels, numbers before text."""
     return tuple(sorted(levels, key=lambda level: (isinstance(level, str), level)))

@@ -1,4 +1,4 @@
-"""From a table to a matrix, the same way for every row that ever comes."""
+"""Encoding of tables as matrices, learned from the training rows."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from hideseek.warn import warn_caller
 __all__ = ["TableEncoder"]
 
 _COLUMNS_AT_A_TIME = 16
-"""Columns whose medians are found together: a median needs a copy."""
+"""Columns whose medians are computed together: a median needs a copy."""
 
 
 @dataclass(frozen=True)
 class TableEncoder:
-    """How each column of a table becomes numbers, and which columns are one feature.
+    """Encodes each column of a table as numbers, and groups columns into features.
 
-    The matrix has the features one after the other, and the columns of a feature side by side.
+    In the matrix, the columns of a feature are adjacent.
 
     Attributes:
-        names: The titles of the table's columns.
-        codes: How each becomes numbers.
-        features: What is selected as one, in the order of the answer.
+        names: The names of the table's columns.
+        codes: The encoding of each column.
+        features: The features, in the order of explanations.
 
     Example:
         >>> import numpy as np
@@ -42,7 +42,7 @@ class TableEncoder:
         >>> encoder = TableEncoder.fit(table)
         >>> encoder.widths
         (3, 2)
-        >>> encoder.encode(table)[1].tolist()  # blue of blue, green, red; the middle, and that it is missing
+        >>> encoder.encode(table)[1].tolist()  # blue of (blue, green, red); the median, and a 1 for missing
         [1.0, 0.0, 0.0, 2.5, 1.0]
     """
 
@@ -52,11 +52,11 @@ class TableEncoder:
 
     @classmethod
     def fit(cls, table: Table, groups: Mapping[str, Sequence[str | int]] | None = None) -> Self:
-        """Learn from training rows.
+        """Learn the encoding from training rows.
 
         Args:
             table: The rows.
-            groups: From the name of a feature to its columns, by title or position.
+            groups: Maps the name of a feature to its columns, by name or position.
         """
         columns = table.columns()
         _check_finite(columns)
@@ -68,15 +68,18 @@ class TableEncoder:
 
     @classmethod
     def fit_numbers(cls, names: Sequence[str], matrix: NDArray[np.floating]) -> Self:
-        """Learn from training rows that have a number in every cell. Shape: ``(rows, columns)``."""
+        """Learn the encoding from training rows with a number in every cell. Shape: ``(rows, columns)``."""
         starts = range(0, matrix.shape[1], _COLUMNS_AT_A_TIME)
-        with np.errstate(over="ignore"):  # of values that are too large to standardise an error says so
+        with np.errstate(over="ignore"):  # an error is raised later for values too large to standardise
             medians = [np.median(matrix[:, start : start + _COLUMNS_AT_A_TIME], axis=0) for start in starts]
         return cls.of_numbers(names, np.concatenate(medians))
 
     @classmethod
     def of_numbers(cls, names: Sequence[str], fill: NDArray[np.floating]) -> Self:
-        """For a table that had a number in every cell; ``fill`` stands for missing ones. Shape: ``(columns,)``."""
+        """Return the encoder of a table with a number in every cell; ``fill`` replaces missing values.
+
+        Shape: ``(columns,)``.
+        """
         codes = tuple(NumberCode("number", float(value), missing=False) for value in fill)
         return cls(tuple(names), codes, features_of(names, None))
 
@@ -84,22 +87,22 @@ class TableEncoder:
 
     @cached_property
     def widths(self) -> tuple[int, ...]:
-        """Columns of the matrix that each feature has."""
+        """Return the number of matrix columns of each feature."""
         return tuple(sum(self.codes[j].width for j in feature.columns) for feature in self.features)
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether the matrix of a table of numbers is the table itself."""
+        """Return whether a table of numbers is its own matrix."""
         single = list(self.names) == self.feature_names and len(self.features) == len(self.names)
         return single and all(code.kind == "number" and not code.missing for code in self.codes)
 
     @property
     def fills(self) -> NDArray[np.float64]:
-        """What stands for a missing value in each column of the table. Shape: ``(columns,)``."""
+        """Return the value that replaces missing values in each column of the table. Shape: ``(columns,)``."""
         return np.array([code.fill for code in self.codes], dtype=np.float64)
 
     def of(self, features: Sequence[int]) -> TableEncoder:
-        """Return the encoder of some of the features, for tables that have their columns alone."""
+        """Return the encoder of some of the features, for tables with only their columns."""
         columns = sorted(k for j in features for k in self.features[j].columns)
         place = {k: i for i, k in enumerate(columns)}
         return TableEncoder(
@@ -110,22 +113,22 @@ class TableEncoder:
 
     @property
     def scales(self) -> NDArray[np.float64]:
-        """What each column of the matrix is divided by; not a number: its deviation. Shape: ``(sum(widths),)``."""
+        """Return the divisor of each matrix column; NaN: its standard deviation. Shape: ``(sum(widths),)``."""
         return np.array([scale for feature in self.features for j in feature.columns for scale in self.codes[j].scales])
 
     @property
     def feature_names(self) -> list[str]:
-        """What is selected as one, by name."""
+        """Return the names of the features."""
         return [feature.name for feature in self.features]
 
     @property
     def ids(self) -> set[str]:
-        """Columns that the fit took for ids or free text, and said so."""
+        """Return the columns that the fit treated as ids or free text, with a warning."""
         codes = zip(self.names, self.codes, strict=True)
         return {name for name, code in codes if isinstance(code, CategoryCode) and code.like_an_id}
 
     def encode(self, table: Table) -> NDArray[np.float64]:
-        """The matrix of a table with the columns of the fit; warns of values that the training rows did not have.
+        """Return the matrix of a table with the columns of the fit; warn of values that did not occur in training.
 
         Shape: ``(rows, sum(widths))``.
         """
@@ -138,19 +141,21 @@ class TableEncoder:
             except InputError as error:
                 problems.append(str(error))
         if problems:
-            raise InputError(f"X cannot be read as in the fit: {listed(problems)}; pass columns of the same kind")
+            raise InputError(
+                f"X has columns of another kind than in fit: {listed(problems)}; pass columns of the same kind"
+            )
         for remark in remarks_on_news(self.names, [coded[j] for j in range(len(columns))]):
             warn_caller(remark)
         return np.hstack([coded[j].matrix for feature in self.features for j in feature.columns])
 
-    # -- the answer -----------------------------------------------------------------------------------------------
+    # -- explanations -----------------------------------------------------------------------------------------------
 
     @cached_property
     def _all_numbers(self) -> bool:
         return all(code.kind == "number" for code in self.codes) and len(self.features) == len(self.names)
 
     def column_values(self, table: Table) -> NDArray[Any]:
-        """The values of the table: numbers with NaN where all columns are numbers, else objects with None.
+        """Return the table's values: floats with NaN if all columns are numbers, else objects with None.
 
         Shape: ``(rows, columns)``.
         """
@@ -160,7 +165,7 @@ class TableEncoder:
         return _object_table([column.values for column in columns], len(table))
 
     def feature_values(self, table: Table) -> NDArray[Any]:
-        """As ``column_values``, for each feature; the value of a group is the tuple of its columns' values.
+        """Return ``column_values`` by feature; the value of a group is the tuple of its columns' values.
 
         Shape: ``(rows, features)``.
         """
@@ -174,20 +179,20 @@ class TableEncoder:
         return _object_table(parts, len(table))
 
     def to_columns(self, by_feature: NDArray[Any]) -> NDArray[Any]:
-        """What belongs to a feature, for each of its columns of the table. Shape: features -> columns, on axis 1."""
+        """Give each column of the table the value of its feature. Shape: features -> columns, on axis 1."""
         place = {j: i for i, feature in enumerate(self.features) for j in feature.columns}
         return by_feature[:, [place[j] for j in range(len(self.names))]]
 
     # -- on disk --------------------------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        """All of it, as JSON."""
+        """Return a JSON description."""
         columns = [{"name": name, **code.to_json()} for name, code in zip(self.names, self.codes, strict=True)]
         return {"columns": columns, "features": [{"name": n, "columns": list(which)} for n, which in self.features]}
 
     @classmethod
     def from_json(cls, description: Mapping[str, Any]) -> Self:
-        """The encoder that ``to_json`` described."""
+        """Return the encoder that ``to_json`` described."""
         columns = description["columns"]
         features = tuple(Feature(each["name"], tuple(each["columns"])) for each in description["features"])
         return cls(tuple(each["name"] for each in columns), tuple(map(code_from_json, columns)), features)
@@ -197,7 +202,9 @@ def _check_finite(columns: Sequence[Column]) -> None:
     counts = {column.name: int(np.isinf(column.numbers).sum()) for column in columns}
     infinite = [f"{name!r} ({count} rows)" for name, count in counts.items() if count]
     if infinite:
-        raise InputError(f"X has infinite values (inf) in {some(infinite)}; drop those rows or put NaN for missing")
+        raise InputError(
+            f"X has infinite values (inf) in {some(infinite)}; drop those rows, or use NaN for missing values"
+        )
 
 
 def _object_table(columns: Sequence[Sequence[Any]], n_rows: int) -> NDArray[Any]:

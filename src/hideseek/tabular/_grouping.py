@@ -1,4 +1,4 @@
-"""Features that are several columns of the table because the user says so."""
+"""Groups of table columns that the user defines as one feature."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["Feature", "features_of", "is_grouping"]
 
 
 class Feature(NamedTuple):
-    """What is selected as one: a column of the table, or several under a name of their own.
+    """The unit of selection: a column of the table, or a named group of columns.
 
     Attributes:
-        name: The column's title, or the group's.
+        name: The name of the column or group.
         columns: Positions in the table.
     """
 
@@ -25,7 +25,7 @@ class Feature(NamedTuple):
 
 
 def is_grouping(value: Any) -> bool:
-    """Whether this is a mapping from names to lists of columns, by title or position."""
+    """Return whether the value maps names to lists of columns, by name or position."""
     return isinstance(value, Mapping) and all(
         isinstance(name, str)
         and isinstance(columns, list | tuple)
@@ -36,10 +36,10 @@ def is_grouping(value: Any) -> bool:
 
 
 def features_of(names: Sequence[str], groups: Mapping[str, Sequence[str | int]] | None) -> tuple[Feature, ...]:
-    """The features of a table in the order of their first columns: each group, and each column that is in none.
+    """Return the features of a table in the order of their first columns: groups, and columns without a group.
 
     Raises:
-        InputError: A group names a column that is not there, or that another group has, or is named as another column.
+        InputError: A group contains an unknown column or one of another group, or has the name of a column outside it.
     """
     group_of: dict[int, str] = {}
     members: dict[str, tuple[int, ...]] = {}
@@ -52,7 +52,7 @@ def features_of(names: Sequence[str], groups: Mapping[str, Sequence[str | int]] 
         if unknown:
             problems.append(f"{group!r} has columns that X does not have: {some(unknown)}")
         if twice:
-            problems.append(f"{group!r} has columns that are in a group already: {some(twice)}")
+            problems.append(f"{group!r} has columns that are already in a group: {some(twice)}")
         if group in names and names.index(group) not in known:
             problems.append(f"{group!r} is also the name of a column that is not in it")
         members[group] = tuple(known)

@@ -1,4 +1,4 @@
-"""What is worth a warning about a table."""
+"""Warnings about the columns of a table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NUMBERS = ("number", "boolean", "date", "duration")
 
 
 def remarks_on_training(columns: Sequence[Column], codes: Sequence[Code]) -> Iterator[str]:
-    """On ids and free text, on categories of which much is pooled, and on columns that are the same."""
+    """Yield warnings about ids and free text, categories with many rare levels, and identical columns."""
     for column, code in zip(columns, codes, strict=True):
         if isinstance(code, CategoryCode) and code.other:
             yield from _remarks_on_rare_levels(column, code)
@@ -25,8 +25,8 @@ def remarks_on_training(columns: Sequence[Column], codes: Sequence[Code]) -> Ite
     pairs = [f"{name!r} as {original!r}" for original, name in same if name != original]
     if pairs:
         yield (
-            f"columns with the same values as another: {some(pairs)}; each can stand in for the other, so that either "
-            "may be selected: drop one of them, or name them as one feature in groups"
+            f"columns with the same values as another: {some(pairs)}; each can replace the other, so that either "
+            "may be selected: drop one of them, or make them one feature with groups"
         )
 
 
@@ -38,12 +38,12 @@ def _remarks_on_rare_levels(column: Column, code: CategoryCode) -> Iterator[str]
         used = "only whether it is missing is used" if code.missing else "it is not used"
         yield (
             f"{column.name!r} has a different value in nearly every row ({n_different} values), like an id or free "
-            f"text, and {used}; drop it, or make of it what may matter: its first letters, its length, a date"
+            f"text, and {used}; drop it, or derive a feature from it: its first letters, its length, a date"
         )
     elif share > _MUCH and n_different > len(own) + 1:
         yield (
-            f"{column.name!r} has {n_different} different values; the {len(own)} most frequent are kept apart, and "
-            f"the others, {share:.0%} of the rows, count as one: pool them by what may matter"
+            f"{column.name!r} has {n_different} different values; the {len(own)} most frequent are separate levels, "
+            f"and all others, {share:.0%} of the rows, are one level: merge them into meaningful levels"
         )
 
 
@@ -59,18 +59,18 @@ def _content(column: Column) -> tuple[str, int]:
 
 
 def remarks_on_news(names: Sequence[str], coded: Sequence[Coded]) -> Iterator[str]:
-    """On values that the training rows did not have."""
+    """Yield warnings about values that did not occur in the training rows."""
     missing = [f"{name!r} ({part.n_newly_missing} rows)" for name, part in zip(names, coded, strict=True) if part[1]]
     unknown = [f"{name!r} ({_few(part.unknown)})" for name, part in zip(names, coded, strict=True) if part.unknown]
     if missing:
         yield (
-            f"no value was missing in the training rows, and some are here: {some(missing)}; "
-            "the median or most frequent value of the training rows stands for them"
+            f"values are missing in columns that had none missing in training: {some(missing)}; "
+            "they are replaced by the median or most frequent value of the training rows"
         )
     if unknown:
         yield (
-            f"levels that the training rows did not have: {some(unknown)}; they count as missing, or, where no value "
-            "was missing, as the most frequent level"
+            f"levels that did not occur in the training rows: {some(unknown)}; they are treated as missing or, if no "
+            "training value was missing, as the most frequent level"
         )
 
 

@@ -30,10 +30,10 @@ _PARTS = Fields(
 
 
 class _Encoder:
-    """As ``Node``, for the whole of an encoder."""
+    """The rule for a whole encoder description."""
 
     def check(self, value: Any, place: str) -> None:
-        """As ``Node.check``."""
+        """See ``Node.check``."""
         check_value(value, _PARTS, place)
         for i, column in enumerate(value["columns"]):
             check_value(column.get("kind"), choice(*_COLUMNS), f"{place}.columns[{i}].kind")
@@ -43,7 +43,7 @@ class _Encoder:
         _check_different([feature["name"] for feature in value["features"]], f"{place}.features", "names")
         taken = sorted(j for feature in value["features"] for j in feature["columns"])
         if taken != list(range(len(value["columns"]))):
-            raise FileFormatError(f"{place}.features do not have every column once")
+            raise FileFormatError(f"{place}.features do not contain every column exactly once")
 
 
 def _check_levels(column: dict[str, Any], place: str) -> None:
@@ -59,4 +59,4 @@ def _check_different(values: Sequence[Any], place: str, what: str) -> None:
 
 
 ENCODER = _Encoder()
-"""For what ``TableEncoder.to_json`` gives."""
+"""Rule for the output of ``TableEncoder.to_json``."""

@@ -1,4 +1,4 @@
-"""A table as it came, read column by column: numbers, booleans, dates, durations, ordered levels, or categories."""
+"""Tables as passed by the user, read by column: numbers, booleans, dates, durations, ordered levels or categories."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _MICROSECONDS_PER_DAY = 86_400e6
 
 @dataclass(frozen=True)
 class Column:
-    """One column, as it came.
+    """One column of the user's table.
 
     Attributes:
-        name: Its title.
-        kind: "number", "boolean", "date", "duration", "ordered", "category", or "empty" where nothing is present.
-        numbers: Of the first four kinds, dates as days since 1970, durations as days; not a number where missing.
+        name: Its name.
+        kind: "number", "boolean", "date", "duration", "ordered", "category", or "empty" if all values are missing.
+        numbers: For the first four kinds; dates as days since 1970, durations in days, NaN where missing.
             Shape: ``(rows,)``.
-        levels: Of "ordered", lowest first.
-        cells: Gives the values, one per row and None where missing.
+        levels: For "ordered", lowest first.
+        cells: Returns the values, one per row, None where missing.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Column:
 
     @cached_property
     def values(self) -> list[Any]:
-        """The values as one would write them, None where missing. Days without hours are dates."""
+        """Return the values as plain Python objects, None where missing. Timestamps without a time of day are dates."""
         values = self.cells()
         if self.kind == "date" and all(number % 1 == 0 for number in self.numbers if number == number):
             return [value.date() if hasattr(value, "date") else value for value in values]
@@ -51,7 +51,7 @@ class Column:
 
 
 class Table:
-    """Rows whose cells need not be numbers.
+    """A table whose cells may be of any kind.
 
     Args:
         source: A frame of pandas, polars or pyarrow, or an array. Shape: ``(rows, columns)``.
@@ -62,12 +62,12 @@ class Table:
         frame = nw.from_native(source, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             self._source: Any = frame
-        else:  # numbers in a list beside text would become text
+        else:  # without dtype=object, numbers in a list beside text become text
             self._source = source if isinstance(source, np.ndarray) else np.array(source, dtype=object)
 
     @property
     def names(self) -> list[str]:
-        """The titles of the columns: x1, x2, ... in an array."""
+        """Return the names of the columns: x1, x2, ... for an array."""
         if isinstance(self._source, nw.DataFrame):
             return [str(name) for name in self._source.columns]
         return [f"x{j + 1}" for j in range(self._source.shape[1])]
@@ -76,14 +76,14 @@ class Table:
         return len(self._source)
 
     def __getitem__(self, rows: NDArray[np.bool_]) -> Table:
-        """The rows for which ``rows`` is true."""
+        """Return the rows for which ``rows`` is true."""
         return Table(self._source[np.flatnonzero(rows)])
 
     def columns(self) -> list[Column]:
-        """All columns, read.
+        """Read and return all columns.
 
         Raises:
-            InputError: Some are of a kind that no feature can be made of.
+            InputError: Some columns are of a kind that cannot be encoded.
         """
         if not isinstance(self._source, nw.DataFrame):
             return [_from_array(name, self._source[:, j]) for j, name in enumerate(self.names)]
@@ -92,7 +92,7 @@ class Table:
         if odd:
             raise InputError(
                 "X has columns that are neither numbers, booleans, dates, durations, categories nor text: "
-                f"{', '.join(odd)}; make one of these of them, or drop them"
+                f"{', '.join(odd)}; convert or drop them"
             )
         return [_from_series(name, one) for name, one in zip(self.names, series, strict=True)]
 
@@ -110,7 +110,7 @@ def _from_series(name: str, series: Any) -> Column:
     def cells() -> list[Any]:
         try:
             values = series.to_list()
-        except (OverflowError, ValueError) as error:  # a date that Python does not have
+        except (OverflowError, ValueError) as error:  # a date out of Python's range
             raise InputError(f"X has values that cannot be read in {name!r}: {error}; correct or drop them") from error
         return [None if gone else plain(value) for value, gone in zip(values, missing, strict=True)]
 
@@ -136,12 +136,12 @@ def _from_series(name: str, series: Any) -> Column:
 def _as_floats(series: Any) -> NDArray[np.float64]:
     try:
         return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-    except ValueError:  # pyarrow refuses whole numbers that have to be rounded
+    except ValueError:  # pyarrow refuses integers that a float cannot hold exactly
         return np.array([np.nan if value is None else float(value) for value in series.to_list()])
 
 
 def _check_calendar(name: str, numbers: NDArray[np.float64]) -> None:
-    """Raise an InputError if a date is none that Python has, since no value could then be shown."""
+    """Raise an InputError if a date is out of the range of Python's dates, since it could not be displayed."""
     strange = int(((numbers < days(date.min)) | (numbers >= days(date.max) + 1)).sum())
     if strange:
         raise InputError(
@@ -154,12 +154,12 @@ def _from_array(name: str, values: NDArray[Any]) -> Column:
         numbers = values.astype(np.float64)
         return Column(name, "number", numbers, (), lambda: [None if v != v else v for v in values.tolist()])
     if values.dtype.kind in "mM":
-        values = values.astype(f"{values.dtype.kind}8[us]")  # finer ones would become whole numbers
+        values = values.astype(f"{values.dtype.kind}8[us]")  # tolist() turns finer units into integers
     return _from_objects(name, [plain(value) for value in values.tolist()])
 
 
 def _from_objects(name: str, values: list[Any]) -> Column:
-    """A column of Python's objects is what all of them are."""
+    """Read a column of Python objects as the kind that all of them have."""
     kind = kind_of(values)
     as_number = _AS_NUMBER.get(kind, lambda _: np.nan)
     try:
@@ -178,9 +178,9 @@ _AS_NUMBER: dict[str, Callable[[Any], float]] = {
 
 
 def only_numbers(X: Any) -> bool:
-    """Whether every cell is there and a number, so that the table is its own matrix.
+    """Return whether every cell is present and a number, so that the table is its own matrix.
 
-    What is no table at all counts as one: the checks of numbers say what is wrong with it.
+    Also True for objects that are no tables: the checks of numeric tables report what is wrong with them.
     """
     check_arrow(X)
     try:
@@ -204,10 +204,10 @@ def only_numbers(X: Any) -> bool:
 
 
 def _objects(X: Any) -> Any:
-    """Return the cells as objects, or None where X has no cells."""
+    """Return the cells as objects, or None if X has no cells."""
     try:
         return np.asarray(X, dtype=object)
-    except Exception:  # what can be no array raises errors of its own kind
+    except Exception:  # objects that are no arrays raise errors of many kinds
         return None
 
 
