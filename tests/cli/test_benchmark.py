@@ -59,7 +59,7 @@ def test_the_summary_as_a_table(benchmark, tmp_path):
     assert len(summary) == 4
     code, _, err = benchmark(CONFIG, "--score", "f2")
     assert code == 1
-    assert "--score f2: the results have accuracy, n_selected" in err
+    assert "--score f2: no such score; the results have accuracy, n_selected" in err
 
 
 def test_failed_jobs_are_named_and_the_exit_code_says_so(benchmark):
@@ -101,4 +101,4 @@ def test_an_interrupted_run_says_how_to_go_on(benchmark, monkeypatch):
 
     monkeypatch.setattr("hideseek.benchmark.run", interrupted)
     code, _, err = benchmark(CONFIG)
-    assert (code, err) == (130, "error: interrupted; the same command goes on where it stopped\n")
+    assert (code, err) == (130, "error: interrupted; run the same command again to resume\n")

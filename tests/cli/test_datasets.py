@@ -59,9 +59,9 @@ def test_real_data_come_whole_and_in_parts(run_json, tmp_path, name):
         (("Sny4",), "there is no dataset 'Sny4'; did you mean 'Syn4'?"),
         (("credit", "--rho", "0.5"), "--rho does not apply to credit"),
         (("Syn1", "--part", "test"), "--part does not apply to Syn1"),
-        (("Syn1", "--out", "-", "--json"), "only one thing can go to standard output"),
-        (("Syn1", "--truth", "-"), "only one thing can go to standard output"),
-        (("Syn1", "--out", "d.xls"), "'d.xls' has no ending of a table"),
+        (("Syn1", "--out", "-", "--json"), "only one result can be written to standard output"),
+        (("Syn1", "--truth", "-"), "only one result can be written to standard output"),
+        (("Syn1", "--out", "d.xls"), "'d.xls' does not have the extension of a table"),
     ],
 )
 def test_what_cannot_be_is_refused(run, words, message):
@@ -80,5 +80,5 @@ def test_too_few_columns_are_the_makers_to_refuse(run):
 def test_no_truth_of_real_labels(run, tmp_path):
     code, _, err = run("datasets", "brca", "--out", tmp_path / "d.csv", "--truth", tmp_path / "t.csv")
     assert code == 2
-    assert "--truth: of brca nobody knows the truth" in err
+    assert "--truth: the relevant features of brca are not known" in err
     assert not list(tmp_path.iterdir())

@@ -86,7 +86,7 @@ def test_rows_without_a_target_are_left_out_and_counted(fit, table, tmp_path):
     code, out, err = fit(tmp_path / "data.csv", "--target", "label")
     assert code == 0
     assert "Fitted 1,993 rows" in out
-    assert err == "warning: left out: 7 rows whose 'label' is missing\n"
+    assert err == "warning: ignored: 7 rows whose 'label' is missing\n"
     assert hideseek.load(tmp_path / "model.safetensors").classes_.dtype.kind == "i"
 
 
@@ -108,12 +108,12 @@ def test_warnings_are_one_line_each(fit, run_json, table, tmp_path):
         (("--target", "labl"), 1, "data.csv has no column 'labl'; did you mean 'label'?"),
         (("--target", "zzz"), 1, "data.csv has no column 'zzz'; it has x1, x2, x3, x4, label"),
         (("--target", "label", "--drop", "X4"), 1, "data.csv has no column 'X4'; did you mean 'x4'?"),
-        (("--target", "label", "--drop", "label"), 2, "--drop label: that is the target"),
+        (("--target", "label", "--drop", "label"), 2, "--drop label: the target cannot be dropped"),
         (("--target", "label", "--penalty", "-1"), 1, "penalty=-1.0: expected a number of at least 0"),
         (("--target", "label", "--penalty", "much"), 2, "argument --penalty: expected auto or a number, got 'much'"),
-        (("--target", "label", "--held-out", "1"), 2, "--held-out 1: expected a share from 0 to below 1"),
+        (("--target", "label", "--held-out", "1"), 2, "--held-out 1: expected a share of at least 0 and below 1"),
         (("--target", "label", "--set", "step=3"), 2, "--set step: no such parameter; did you mean 'steps'?"),
-        (("--target", "label", "--set", "preset=3"), 2, "--set preset: no such parameter; it has an option of its own"),
+        (("--target", "label", "--set", "preset=3"), 2, "--set preset: no such parameter; use its own option"),
         (("--target", "label", "--set", "steps"), 2, "argument --set: expected NAME=VALUE, got 'steps'"),
         (("--target", "label", "--device", "tpu"), 1, "device='tpu': expected 'auto', 'cpu' or a CUDA device"),
         ((), 2, "the following arguments are required: --target; see hideseek fit --help"),
@@ -132,7 +132,7 @@ def test_a_table_with_nothing_but_the_target_is_refused(fit, tmp_path):
     (tmp_path / "data.csv").write_text("label\n0\n1\n")
     code, _, err = fit(tmp_path / "data.csv", "--target", "label")
     assert code == 1
-    assert "no column left beside the target 'label'" in err
+    assert "no column besides the target 'label'" in err
 
 
 def test_a_model_is_not_replaced_unasked(fit, data, tmp_path):

@@ -31,7 +31,7 @@ def test_the_module_is_the_command():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "which command? One of fit, explain, report"),
+        ((), "no command given: expected one of fit, explain, report"),
         (("zzz",), "there is no command 'zzz'; the commands are fit, explain"),
         (("explain",), "the following arguments are required: MODEL.safetensors, DATA; see hideseek explain --help"),
         (("info", "--nonsense"), "unrecognized arguments: --nonsense"),

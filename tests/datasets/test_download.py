@@ -177,7 +177,9 @@ def test_without_data_and_network_one_sentence_says_what_to_do(name, empty_cache
 @pytest.mark.parametrize("name", LOADERS)
 def test_a_folder_without_the_file_is_said_so(name, tmp_path, monkeypatch):
     monkeypatch.setenv("HIDESEEK_DATA", str(tmp_path))
-    with pytest.raises(DataError, match=f"HIDESEEK_DATA names {tmp_path}, which has no .*: put the file from https://"):
+    with pytest.raises(
+        DataError, match=f"HIDESEEK_DATA is {tmp_path}, which does not contain .*: put the file from https://"
+    ):
         LOADERS[name]()
 
 

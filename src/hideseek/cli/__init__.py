@@ -1,7 +1,7 @@
 """The command line: ``hideseek fit``, ``explain``, ``report``, ``benchmark``, ``datasets``, ``info``, ``completion``.
 
-Each command is one module here that parses and prints; the work is done in the rooms below. Nothing heavy is imported
-before a command runs, so that help and tab completion are quick.
+Each command is one module here that parses and prints; the work is done in other packages. Nothing heavy is imported
+before a command runs, so that help and tab completion are fast.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The columns of a table that a command needs, by name."""
+"""Select the columns of a table that a command needs, by name."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def check_names(table: nw.DataFrame[Any], names: Iterable[str], source: str) -> 
 
 
 def features_for(model: Any, table: nw.DataFrame[Any], source: str) -> Any:
-    """The columns that the model was fitted on, in that order, whatever else the table has."""
+    """Return the columns that the model was fitted on, in that order; other columns are ignored."""
     from hideseek.validation import some
 
     names = getattr(model, "feature_names_in_", None)
-    if names is None:  # fitted on an array: columns count by position
+    if names is None:  # fitted on an array: columns are matched by position
         return table.to_numpy()
     missing = [str(name) for name in names if name not in table.columns]
     if missing:
@@ -41,13 +41,13 @@ def features_for(model: Any, table: nw.DataFrame[Any], source: str) -> Any:
 
 
 def not_used(model: Any, table: nw.DataFrame[Any]) -> list[str]:
-    """Columns of the table that the model does not know."""
+    """Return the columns of the table that the model does not use."""
     known = {str(name) for name in getattr(model, "feature_names_in_", table.columns)}
     return [name for name in table.columns if name not in known]
 
 
 def frame_of(columns: dict[str, Any], like: nw.DataFrame[Any] | None = None) -> nw.DataFrame[Any]:
-    """A table with these columns, made with the library of ``like`` or with one that is there."""
+    """Return a table with these columns, made with the library of ``like`` or with any installed one."""
     import narwhals as nw
 
     from hideseek.cli._formats import installed

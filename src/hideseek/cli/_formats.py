@@ -1,4 +1,4 @@
-"""The formats of tables, by the ending of a file's name, and the libraries that can be used for them."""
+"""Table formats by file extension, and the libraries that can read and write them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _ENDINGS = {
 
 
 class Format(NamedTuple):
-    """How a table is written.
+    """The format of a table file.
 
     Attributes:
         name: "CSV", "TSV", "Parquet" or "Arrow".
-        zipped: Whether all of it went through gzip.
+        zipped: Whether the file is compressed with gzip.
     """
 
     name: str
@@ -33,17 +33,17 @@ class Format(NamedTuple):
 
     @property
     def is_text(self) -> bool:
-        """Whether it is lines of text."""
+        """Return whether it is a text format."""
         return self.name in ("CSV", "TSV")
 
 
 def is_stream(path: str) -> bool:
-    """Whether it is standard input or output, or a pipe or device that is there."""
+    """Return whether the path is standard input or output, or an existing pipe or device."""
     return path == STANDARD_STREAM or (Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir())
 
 
 def format_of(path: str) -> Format:
-    """The format that the ending of the name says; CSV for streams."""
+    """Return the format given by the extension of the path; CSV for streams."""
     if is_stream(path):
         return Format("CSV")
     name = Path(path).name.lower()
@@ -51,12 +51,12 @@ def format_of(path: str) -> Format:
     found = _ENDINGS.get(Path(name.removesuffix(".gz")).suffix)
     if found is None or (zipped and found not in ("CSV", "TSV")):
         raise UsageError(
-            f"{path!r} has no ending of a table: expected {', '.join(_ENDINGS)}, .csv.gz, .tsv.gz, "
+            f"{path!r} does not have the extension of a table: expected {', '.join(_ENDINGS)}, .csv.gz, .tsv.gz, "
             f"or {STANDARD_STREAM} for CSV on standard input or output"
         )
     return Format(found, zipped)
 
 
 def installed(*libraries: str) -> bool:
-    """Whether all of them can be imported."""
+    """Return whether all of these libraries can be imported."""
     return all(find_spec(library) is not None for library in libraries)

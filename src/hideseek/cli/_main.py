@@ -1,4 +1,4 @@
-"""From the words of a command line to an exit code."""
+"""Run the command given by the words of a command line, and return an exit code."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run one command.
 
     Args:
-        words: What follows ``hideseek`` on the command line; those of this process if not given.
+        words: The arguments after ``hideseek``; those of this process if not given.
 
     Returns:
-        The exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted, 141 the reader of standard output left.
+        The exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted, 141 standard output was closed.
 
     Example:
         >>> from hideseek.cli import main
@@ -36,10 +36,10 @@ def main(words: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if words is None else list(words)
     output = Output(as_json="--json" in words)
     try:
-        with output.heard():
+        with output.capturing_warnings():
             _run(words, output)
         code = output.exit_code
-    except SystemExit as leaving:  # argparse, after --help or --version
+    except SystemExit as leaving:  # raised by argparse after --help or --version
         code = int(leaving.code or 0)
     except BrokenPipeError:
         code = _CLOSED_PIPE
@@ -60,7 +60,7 @@ def _run(words: list[str], output: Output) -> None:
         raise UsageError(f"there is no command {command!r}{hint}")
     arguments = build_parser().parse_args(words)
     if command is None:
-        raise UsageError(f"which command? One of {', '.join(COMMANDS)}; see hideseek --help")
+        raise UsageError(f"no command given: expected one of {', '.join(COMMANDS)}; see hideseek --help")
     result: dict[str, Any] = COMMANDS[command].run(arguments, output)
     output.finish({"command": command, **result})
 
@@ -72,7 +72,7 @@ def _exit_code(error: BaseException) -> int:
 
 
 def _message(error: BaseException) -> str:
-    """What went wrong, for someone who does not know the code."""
+    """Return the error message for a user who does not know the code."""
     if isinstance(error, KeyboardInterrupt):
         return str(error) or "interrupted"
     if isinstance(error, MemoryError):
@@ -85,7 +85,7 @@ def _message(error: BaseException) -> str:
 
 
 def _flush(output: Output) -> int:
-    """The exit code of the last lines, which may not have been written yet."""
+    """Flush standard output, and return the exit code, since the last lines may not have been written yet."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -97,7 +97,7 @@ def _flush(output: Output) -> int:
 
 
 def _abandon_standard_output() -> None:
-    """Drop what could not be written, or Python complains of it once more when it ends."""
+    """Drop unwritten output; otherwise Python reports the same error again at exit."""
     try:
         sys.stdout.flush()
     except OSError:

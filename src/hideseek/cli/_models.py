@@ -1,4 +1,4 @@
-"""A saved model and the rows it is to explain."""
+"""Explain the rows of a table with a saved model."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["explain_file"]
 def explain_file(
     model_path: str, data: str, threshold: float | None = None
 ) -> tuple[Any, nw.DataFrame[Any], Explanation]:
-    """The model, the table, and what the model says about its rows.
+    """Return the model, the table, and the explanation of its rows.
 
     Args:
         model_path: A file written by ``hideseek fit`` or a model's ``save``.
         data: The path of a table, or "-".
-        threshold: In place of the model's own, if given.
+        threshold: Overrides the model's threshold, if given.
     """
     from hideseek import load
 

@@ -1,4 +1,4 @@
-"""What a command says: text for people, or one JSON object for programs; errors and warnings in one line each."""
+"""Output of a command: text for people, or one JSON object for programs; errors and warnings in one line each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from hideseek.cli._formats import STANDARD_STREAM
 from hideseek.cli._printable import LAYOUT, printable, shortened
 from hideseek.cli._usage import UsageError
-from hideseek.cli._writing import naming, write_bytes, write_to_standard_output
+from hideseek.cli._writing import with_path_in_errors, write_bytes, write_to_standard_output
 from hideseek.errors import HideSeekError
 
 __all__ = ["Output", "one_line"]
@@ -23,14 +23,14 @@ _OF_NO_USE_TO_USERS = (DeprecationWarning, FutureWarning, ImportWarning, Pending
 
 _UNBROKEN = 100_000
 _LONGEST_MESSAGE = 2000
-"""Characters of an error or a warning; it may quote names and values of the user's table."""
+"""Maximum length of an error or warning, which may quote names and values of the user's table."""
 
 
 class Output:
     """Standard output and standard error of one command.
 
     Args:
-        as_json: Print one JSON object in place of text.
+        as_json: Print one JSON object instead of text.
     """
 
     def __init__(self, *, as_json: bool) -> None:
@@ -39,8 +39,8 @@ class Output:
         self.warnings: list[str] = []
 
     @contextmanager
-    def heard(self) -> Iterator[None]:
-        """Say each warning in one line while the work goes on."""
+    def capturing_warnings(self) -> Iterator[None]:
+        """Print each warning in one line while the context is active."""
         with warnings.catch_warnings():
             warnings.simplefilter("default")
             for category in _OF_NO_USE_TO_USERS:
@@ -49,31 +49,31 @@ class Output:
             yield
 
     def warn(self, text: str) -> None:
-        """Say what works, but probably not as intended."""
+        """Print a warning: something works, but probably not as intended."""
         self.warnings.append(one_line(text))
         sys.stderr.write(f"warning: {self.warnings[-1]}\n")
 
     def say_error(self, text: str) -> None:
-        """Say what went wrong."""
+        """Print an error message."""
         sys.stderr.write(f"error: {one_line(text)}\n")
         sys.stderr.flush()
 
     def fail(self, text: str, exit_code: int) -> None:
-        """Say what went wrong, to programs too."""
+        """Print an error message, and the JSON object of the error if JSON was asked for."""
         self.say_error(text)
-        with suppress(HideSeekError, OSError):  # standard output may be what failed
+        with suppress(HideSeekError, OSError):  # writing to standard output may be what failed
             self.finish({"error": one_line(text), "exit_code": exit_code})
 
     def finish(self, result: Mapping[str, Any]) -> None:
-        """Print the JSON object, if that is wanted."""
+        """Print the JSON object, if JSON was asked for."""
         if self.as_json:
             text = json.dumps(plain({**result, "warnings": self.warnings}), ensure_ascii=False, allow_nan=False)
             write_bytes(STANDARD_STREAM, f"{text}\n".encode(errors="backslashreplace"))
 
     def check_one_on_standard_output(self, *paths: str) -> None:
-        """Raise if a table and the JSON object, or two tables, are all to go there."""
+        """Raise if standard output would get both a table and the JSON object, or two tables."""
         if paths.count(STANDARD_STREAM) + self.as_json > 1:
-            raise UsageError("only one thing can go to standard output: pass --out FILE")
+            raise UsageError("only one result can be written to standard output: pass --out FILE")
 
     def line(self, text: str = "") -> None:
         """Print a line for people."""
@@ -81,14 +81,14 @@ class Output:
             write_bytes(STANDARD_STREAM, f"{printable(text, keep=LAYOUT)}\n".encode())
 
     def facts(self, facts: Mapping[str, str | None]) -> None:
-        """Print names and values below each other; None is left out."""
+        """Print names and values below each other; values of None are omitted."""
         width = max(map(len, facts))
         for name, value in facts.items():
             if value is not None:
                 self.line(f"  {name:{width}}  {value}")
 
     def table(self, columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
-        """Print a table for people; numbers on the right."""
+        """Print a table for people, with numbers aligned right."""
         if self.as_json:
             return
         from rich.console import Console
@@ -101,14 +101,14 @@ class Output:
             table.add_column(printable(name), justify="right" if numeric else "left")
         for row in rows:
             table.add_row(*(printable(_cell(value)) for value in row))
-        # A narrow terminal may break lines, but no number is cut short.
-        # On a closed pipe a console ends the process by itself, so it is given a text to write to.
+        # A narrow terminal may break lines, but no number is truncated.
+        # On a closed pipe a rich console exits the process, so it writes to a string.
         text, terminal = io.StringIO(), sys.stdout.isatty()
         Console(file=text, force_terminal=terminal, width=_UNBROKEN, markup=False, emoji=False, highlight=False).print(
             table
         )
         lines = "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
-        with naming("to standard output"):
+        with with_path_in_errors("to standard output"):
             write_to_standard_output(lines.encode())
 
 
@@ -121,7 +121,7 @@ def one_line(text: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON has it: no types of numpy, and null for what is no number."""
+    """Return the value as JSON data: no numpy types, and null for NaN and infinity."""
     if isinstance(value, Mapping):
         return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

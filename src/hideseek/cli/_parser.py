@@ -1,4 +1,4 @@
-"""The parser of the command line, made from the commands."""
+"""The command line parser, built from the commands."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ Tab completion: hideseek completion bash|zsh|fish
 
 
 class Command(Protocol):
-    """What a module of a command has to have."""
+    """The interface of a command's module."""
 
     HELP: str
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Say what follows the command's name."""
+        """Add the command's arguments to the parser."""
 
     def run(self, arguments: argparse.Namespace, output: Any) -> dict[str, Any]:
-        """Do it, print it, and give the result for ``--json``."""
+        """Run the command, print the output, and return the result for ``--json``."""
 
 
 COMMANDS = {
@@ -51,19 +51,19 @@ COMMANDS = {
         "completion": completion,
     }.items()
 }
-"""Each is a module beside this one; to add one, add it here."""
+"""The commands by name, each a module beside this one; to add a command, add its module here."""
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are raised, and said in one line."""
+    """A parser that raises its errors, as one line."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise instead of leaving."""
+        """Raise a ``UsageError`` instead of exiting."""
         raise UsageError(f"{message}; see {self.prog} --help")
 
 
 def build_parser() -> Parser:
-    """The parser of all commands."""
+    """Return the parser of all commands."""
     parser = Parser(
         prog="hideseek",
         description="For this very row, which few features decided?",
@@ -88,7 +88,7 @@ def build_parser() -> Parser:
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    """Options that may stand before the command and after it."""
+    """Add the options that may be given before or after the command."""
     how: dict[str, Any] = {"action": "store_true", "default": argparse.SUPPRESS}
     parser.add_argument("--json", help="print one JSON object on standard output, for programs", **how)
     parser.add_argument("--debug", help="show where an error happened", **how)

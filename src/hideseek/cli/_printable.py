@@ -1,21 +1,21 @@
-"""Text of unknown origin, made safe to show: no control characters, and no more of it than one reads."""
+"""Make text of unknown origin safe to print: no control characters, and a bounded length."""
 
 from __future__ import annotations
 
 __all__ = ["LAYOUT", "printable", "shortened"]
 
 LAYOUT = "\n\t"
-"""Control characters that a text of several lines may have."""
+"""Control characters that are allowed in text of several lines."""
 
 
 def printable(text: str, *, keep: str = "") -> str:
     r"""Return the text with every character that is not printable written as an escape.
 
-    A terminal would obey some of them.
+    A terminal would execute some of them.
 
     Args:
         text: Any text.
-        keep: Characters that stay as they are.
+        keep: Characters that are not escaped.
 
     Example:
         >>> from hideseek.cli._printable import printable
@@ -28,12 +28,12 @@ def printable(text: str, *, keep: str = "") -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """Return the text cut to ``most`` characters, with dots in place of the rest."""
+    """Return the text cut to ``most`` characters, with dots for the rest."""
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def _escaped(character: str) -> str:
-    """Return the escape that JSON uses, so that a JSON text stays one."""
+    """Return the escape that JSON uses, so that JSON text remains valid."""
     number = ord(character)
     if number <= 0xFFFF:
         return f"\\u{number:04x}"

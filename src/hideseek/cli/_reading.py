@@ -1,4 +1,4 @@
-"""Reading a table from a file or standard input, with the libraries that are there."""
+"""Read a table from a file or standard input, with the installed libraries."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 __all__ = ["read_table", "title"]
 
 _MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
-"""What means a missing value in text; the same whichever library reads it."""
+"""Texts that mean a missing value, the same for every library."""
 _SEPARATORS = ",;\t|"
 _LONGEST_REASON = 200
-"""Characters that are quoted of the error of another library, which may itself quote the file."""
+"""Maximum length of a quoted error of another library, which may itself quote the file."""
 
 
 def title(source: str) -> str:
-    """What a table is called in messages."""
+    """Return the name of a table for messages."""
     return "standard input" if source == STANDARD_STREAM else source
 
 
 def read_table(source: str) -> nw.DataFrame[Any]:
-    """The table in a file, or as CSV from standard input; at least one row.
+    """Read the table in a file, or CSV from standard input; it must have at least one row.
 
     Args:
-        source: A path whose ending says the format, or "-".
+        source: A path whose extension gives the format, or "-".
     """
     import narwhals as nw
 
@@ -53,7 +53,7 @@ def read_table(source: str) -> nw.DataFrame[Any]:
         )
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
-    except Exception as error:  # each library has errors of its own
+    except Exception as error:  # each library raises its own errors
         reason = shortened(printable(next(iter(str(error).splitlines()), type(error).__name__)), _LONGEST_REASON)
         raise InputError(f"{name} cannot be read as {form.name}: {reason}") from error
     if not frame.columns or not len(frame):
@@ -62,7 +62,7 @@ def read_table(source: str) -> nw.DataFrame[Any]:
 
 
 def _reader(form: str) -> Callable[[bytes], Any]:
-    """The function for a format, of the first library that is there."""
+    """Return the function that reads a format with the first installed library."""
     if form in ("CSV", "TSV"):
         for library, read_text in _TEXT_READERS.items():
             if installed(library):
@@ -74,7 +74,7 @@ def _reader(form: str) -> Callable[[bytes], Any]:
 
 
 def _read_text(content: bytes, read: Callable[[bytes, str], Any], separator: str | None) -> Any:
-    """A table of text, its header checked first, which the libraries would mend each in its own way."""
+    """Read a text table after checking its header, since each library repairs a bad header differently."""
     import narwhals as nw
 
     content = content.removeprefix(codecs.BOM_UTF8)
@@ -93,7 +93,7 @@ def _read_text(content: bytes, read: Callable[[bytes, str], Any], separator: str
     if not nameless:
         return frame
     which = ", ".join(str(j + 1) for j in nameless)
-    warn_caller(f"left out for want of a name (an index?): column {which}")
+    warn_caller(f"ignored: column {which}, which has no name (perhaps a row index); name the column to use it")
     table = nw.from_native(frame, eager_only=True)
     return table.select([name for j, name in enumerate(table.columns) if j not in nameless]).to_native()
 
@@ -102,7 +102,9 @@ def _text_with_pandas(content: bytes, separator: str) -> Any:
     import pandas as pd
 
     with warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)  # lines that are too long lose their end
+        warnings.simplefilter(
+            "error", pd.errors.ParserWarning
+        )  # raised for lines with too many cells, which would be truncated
         return pd.read_csv(
             io.BytesIO(content),
             sep=separator,
@@ -110,7 +112,7 @@ def _text_with_pandas(content: bytes, separator: str) -> Any:
             keep_default_na=False,
             na_values=list(_MISSING),
             low_memory=False,
-            float_precision="round_trip",  # older versions would lose the last digits
+            float_precision="round_trip",  # older versions lose the last digits
         )
 
 
@@ -140,16 +142,16 @@ def _parquet(content: bytes) -> Any:
 def _arrow(content: bytes) -> Any:
     from pyarrow import BufferReader, ipc
 
-    # Without threads: in a forked process, decompression that fails in a thread never ends.
+    # Without threads: in a forked process, a failing decompression in a thread never returns.
     options = ipc.IpcReadOptions(use_threads=False)
     return _validated(ipc.open_file(BufferReader(content), options=options).read_all())
 
 
 def _validated(table: Any) -> Any:
-    """Return a table of pyarrow, for pandas if it is there, once every offset in it is known to be inside the file.
+    """Return a pyarrow table, as pandas if it is installed, after checking that all its offsets are inside the file.
 
-    Arrow takes lengths, offsets and positions from the file as they are; in a malformed one they lead to other memory
-    of this process, whose bytes would then pass for data.
+    Arrow does not check the lengths, offsets and positions in a file; in a malformed one they can point to other memory
+    of this process, whose bytes would then be read as data.
     """
     table.validate(full=True)
     return table.to_pandas() if installed("pandas") else table
@@ -157,4 +159,4 @@ def _validated(table: Any) -> Any:
 
 _TEXT_READERS = {"pandas": _text_with_pandas, "polars": _text_with_polars, "pyarrow": _text_with_pyarrow}
 _BINARY_READERS = {"Parquet": _parquet, "Arrow": _arrow}
-"""With pyarrow alone: polars does not check what it reads, and ends the process on some malformed files."""
+"""pyarrow only: polars does not validate what it reads, and aborts the process on some malformed files."""

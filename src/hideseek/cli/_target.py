@@ -1,4 +1,4 @@
-"""The target of a fit: from a column of the table to labels or numbers."""
+"""The target of a fit: labels or numbers from a column of the table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_CLASSES = 20
 
 
 def split_target(table: nw.DataFrame[Any], target: str) -> tuple[nw.DataFrame[Any], NDArray[Any]]:
-    """The other columns and the target, of the rows that have one."""
+    """Return the other columns and the target, without the rows whose target is missing."""
     import narwhals as nw
 
     labelled = table.filter(~nw.col(target).is_null())
@@ -26,15 +26,15 @@ def split_target(table: nw.DataFrame[Any], target: str) -> tuple[nw.DataFrame[An
     if n_missing == len(table):
         raise InputError(f"the target {target!r} is missing in every row")
     if n_missing:
-        warn_caller(f"left out: {n_missing:,} rows whose {target!r} is missing")
+        warn_caller(f"ignored: {n_missing:,} rows whose {target!r} is missing")
     y = labelled[target].to_numpy()
     if y.dtype.kind == "f" and n_missing and (y == y.round()).all():
-        y = y.astype(int)  # whole numbers that became floats for the sake of the missing ones
+        y = y.astype(int)  # integers that became floats because some were missing
     return labelled.drop(target), y
 
 
 def task_of(y: NDArray[Any]) -> str:
-    """Classification for words, booleans and a few whole numbers; regression for other numbers."""
+    """Return "classification" for text, booleans and few different integers, "regression" for other numbers."""
     import numpy as np
 
     if y.dtype.kind not in "iuf":

@@ -1,4 +1,4 @@
-"""What a saved model holds of the rows it was fitted on; docs/privacy.md has the details."""
+"""Describe what a saved model contains of its training data; docs/privacy.md has the details."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 __all__ = ["held_of_training"]
 
 _POOLS = {
-    "values": "{} values of each feature, drawn from the rows, each feature on its own",
+    "values": "{} values of each feature, drawn from the rows independently for each feature",
     "means": "{} values of each feature, each the mean of 16 drawn from the rows",
     "noise": "mean and dependence of the columns, in the knockoffs",
 }
 
 
 def held_of_training(model: Any) -> list[str]:
-    """Say what is in the model, one sentence for each kind of thing."""
-    held = ["mean and deviation of each column"]
+    """Return one phrase for each kind of training data in the model."""
+    held = ["mean and standard deviation of each column"]
     ensemble = getattr(model, "_ensemble", None)
     if ensemble is None:
         return held
@@ -25,5 +25,5 @@ def held_of_training(model: Any) -> list[str]:
         held.append(f"minimum, quartiles and maximum of {n_columns} columns")
     if hasattr(model, "encoder_"):
         n_levels = sum(len(code.levels) for code in model.encoder_.codes)
-        held.append(f"a middle value of each column, and {n_levels} levels of categories")
+        held.append(f"the median or most frequent value of each column, and {n_levels} levels of categories")
     return held

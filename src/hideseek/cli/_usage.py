@@ -1,4 +1,4 @@
-"""The error of a command line that cannot be understood, and words that almost fit."""
+"""The error for a wrong command line, and suggestions for misspelt words."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ __all__ = ["UsageError", "did_you_mean"]
 
 
 class UsageError(Exception):
-    """The command line asks for something that cannot be, whatever the files hold."""
+    """The command line itself is wrong, whatever the files contain."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A hint at the known word that is closest, whatever the case; empty if none is close."""
+    """Return a hint at the closest known word, ignoring case; empty if none is close."""
     by_lower = {name.lower(): name for name in known}
     close = get_close_matches(word.lower(), by_lower, n=1)
     return f"; did you mean {by_lower[close[0]]!r}?" if close else ""

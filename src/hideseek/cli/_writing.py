@@ -1,4 +1,4 @@
-"""Writing what a command made: never over a file unasked, never half of one."""
+"""Write the results of commands: files are replaced only on request, and never written partially."""
 
 from __future__ import annotations
 
@@ -21,17 +21,24 @@ from hideseek.files import write_atomically
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["check_free", "check_suffix", "encode_table", "naming", "write_bytes", "write_to_standard_output"]
+__all__ = [
+    "check_free",
+    "check_suffix",
+    "encode_table",
+    "with_path_in_errors",
+    "write_bytes",
+    "write_to_standard_output",
+]
 
 
 def check_suffix(path: str, suffix: str, what: str) -> None:
-    """Refuse a name that does not say what the file will be."""
+    """Raise if the file's extension does not match its content."""
     if Path(path).suffix.lower() != suffix:
         raise UsageError(f"--out {path}: {what} is a {suffix} file")
 
 
 def check_free(path: str, *, force: bool) -> None:
-    """Raise before the work if its result could not be written, or would replace a file unasked."""
+    """Raise, before the work, if the result could not be written or would replace a file without --force."""
     if is_stream(path):
         return
     target = Path(path)
@@ -46,16 +53,16 @@ def check_free(path: str, *, force: bool) -> None:
 
 
 def write_bytes(path: str, content: bytes) -> None:
-    """Write to standard output, to a pipe or device that is there, or atomically to a file.
+    """Write to standard output, to an existing pipe or device, or atomically to a file.
 
     On a terminal, control characters are written as escapes.
     """
     if path == STANDARD_STREAM:
-        with naming("to standard output"):
+        with with_path_in_errors("to standard output"):
             write_to_standard_output(_for_terminal(content) if sys.stdout.isatty() else content)
         return
-    with naming(path):
-        if is_stream(path):  # a file renamed over it would take its place
+    with with_path_in_errors(path):
+        if is_stream(path):  # an atomic write would replace the pipe or device by a file
             with open(path, "wb") as stream:
                 stream.write(_for_terminal(content) if stream.isatty() else content)
         else:
@@ -67,10 +74,10 @@ def _for_terminal(content: bytes) -> bytes:
 
 
 def write_to_standard_output(content: bytes) -> None:
-    """Write all of it; an unbuffered stream takes a part at a time."""
+    """Write all of the content; an unbuffered stream may take a part at a time."""
     sys.stdout.flush()
     stream = getattr(sys.stdout, "buffer", None)
-    if stream is None:  # a stand-in that takes text alone
+    if stream is None:  # a replaced stream that accepts text only
         sys.stdout.write(content.decode())
         return
     rest = memoryview(content)
@@ -80,8 +87,8 @@ def write_to_standard_output(content: bytes) -> None:
 
 
 @contextmanager
-def naming(path: str) -> Iterator[None]:
-    """Say which file could not be written, and why."""
+def with_path_in_errors(path: str) -> Iterator[None]:
+    """Turn errors of writing into an InputError that names the file and the reason."""
     try:
         yield
     except BrokenPipeError:
@@ -93,7 +100,7 @@ def naming(path: str) -> Iterator[None]:
 
 
 def encode_table(table: nw.DataFrame[Any], path: str) -> bytes:
-    """The table in the format that the path's ending says."""
+    """Return the table in the format given by the path's extension."""
     form = format_of(path)
     if form.is_text:
         text = _text(table, form).encode()
@@ -121,11 +128,11 @@ def _text(table: nw.DataFrame[Any], form: Format) -> str:
 
 
 def _cells(column: nw.Series[Any]) -> list[Any]:
-    """Values as text has them: the fewest digits that give the same number back, nothing for a missing value."""
+    """Return values as text: the fewest digits that give the same number back, empty for a missing value."""
     values = column.to_numpy()
     cells = (values.astype(str) if values.dtype.kind in "fM" else values).tolist()
     return ["" if missing or _is_nan(cell) else cell for cell, missing in zip(cells, column.is_null(), strict=True)]
 
 
 def _is_nan(cell: Any) -> bool:
-    return isinstance(cell, str) and cell == "nan"  # a list of values is a cell too, and compares one by one
+    return isinstance(cell, str) and cell == "nan"  # the cell may be a list, which would compare elementwise

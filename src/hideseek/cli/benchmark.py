@@ -1,4 +1,4 @@
-"""``hideseek benchmark``: methods on datasets over seeds, from a configuration file."""
+"""``hideseek benchmark``: run methods on datasets over seeds, from a configuration file."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 HELP = "run methods on datasets over seeds, as a configuration file says"
 
 _SHOWN = ("method", "dataset", "score", "median", "worst", "low", "high", "n_seeds", "n_failed")
-"""What a terminal has room for; ``--out`` and ``--json`` have more."""
+"""Columns that fit on a terminal; ``--out`` and ``--json`` have more."""
 _FILE_KEYS = ("file", "target", "drop")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what follows ``hideseek benchmark``."""
+    """Add the arguments of ``hideseek benchmark``."""
     parser.add_argument(
         "config",
         metavar="CONFIG",
@@ -35,20 +35,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "dataset of your own, its path beside the file",
     )
     parser.add_argument(
-        "--folder", default="runs", help="where results are stored; a run that was interrupted goes on; default: runs"
+        "--folder", default="runs", help="where results are stored; an interrupted run is resumed; default: runs"
     )
     parser.add_argument("--show", action="store_true", help="run nothing, print what is stored")
-    parser.add_argument("--score", action="append", default=[], metavar="NAME", help="print this one; may be repeated")
-    parser.add_argument("--out", metavar="FILE", help="write the summary as a table too")
+    parser.add_argument(
+        "--score", action="append", default=[], metavar="NAME", help="print only this score; may be repeated"
+    )
+    parser.add_argument("--out", metavar="FILE", help="also write the summary to this file")
     parser.add_argument("--force", action="store_true", help="replace that file if it exists")
     parser.add_argument("--backend", choices=("serial", "processes", "ray"), default="serial", help="default: serial")
-    parser.add_argument("--jobs", type=int, metavar="N", help="processes; default: as many as there are cores")
+    parser.add_argument("--jobs", type=int, metavar="N", help="number of processes; default: the number of cores")
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda; default: auto")
-    parser.add_argument("--retry-failed", action="store_true", help="run jobs again that are stored as failed")
+    parser.add_argument("--retry-failed", action="store_true", help="run failed jobs again")
 
 
 def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
-    """Run what is not stored yet, and print the summary."""
+    """Run the jobs that are not stored yet, and print the summary."""
     from hideseek.benchmark import load_results
 
     if arguments.out is not None:
@@ -61,7 +63,7 @@ def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
         results = load_results(folder, config)
     else:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=r"\d+ of \d+ jobs failed")  # each of them is printed below
+            warnings.filterwarnings("ignore", message=r"\d+ of \d+ jobs failed")  # failed jobs are printed below
             results = _stored(config, arguments)
     return _say(results, folder, arguments, output)
 
@@ -79,13 +81,13 @@ def _stored(config: Config, arguments: argparse.Namespace) -> Results:
             retry_failed=arguments.retry_failed,
         )
     except KeyboardInterrupt:
-        raise KeyboardInterrupt("interrupted; the same command goes on where it stopped") from None
+        raise KeyboardInterrupt("interrupted; run the same command again to resume") from None
 
 
 def _say(results: Results, folder: Path, arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
     unknown = [name for name in arguments.score if name not in results.scores]
     if unknown:
-        raise InputError(f"--score {unknown[0]}: the results have {', '.join(results.scores) or 'none'}")
+        raise InputError(f"--score {unknown[0]}: no such score; the results have {', '.join(results.scores) or 'none'}")
     summary = results.summary(*arguments.score)
     if arguments.out is not None:
         columns = {name: [line[name] for line in summary] for name in summary.columns}
@@ -113,7 +115,7 @@ def _say(results: Results, folder: Path, arguments: argparse.Namespace, output: 
 
 
 def _config(path: str) -> Config:
-    """The configuration, with tables in the place of files."""
+    """Read the configuration, and load the tables of datasets given as files."""
     from hideseek.benchmark import Config
     from hideseek.benchmark._config import read_description
 

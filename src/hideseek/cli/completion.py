@@ -1,4 +1,4 @@
-"""``hideseek completion``: scripts for tab completion, made from the parser."""
+"""``hideseek completion``: print scripts for tab completion, built from the parser."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HOW = {
 
 
 class Option(NamedTuple):
-    """An option of a command: its name, what it is, whether a value follows, and which."""
+    """An option of a command: its name, its description, whether a value follows, and the possible values."""
 
     name: str
     about: str
@@ -26,7 +26,7 @@ class Option(NamedTuple):
 
 
 class Words(NamedTuple):
-    """What can follow a command: its options, and words where it does not take files alone."""
+    """The words that can follow a command: its options, and fixed words if it does not take files only."""
 
     about: str
     options: list[Option]
@@ -34,7 +34,7 @@ class Words(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what follows ``hideseek completion``."""
+    """Add the arguments of ``hideseek completion``."""
     parser.add_argument("shell", choices=tuple(_HOW), help="for which shell")
 
 
@@ -127,7 +127,7 @@ def _fish(commands: dict[str, Words]) -> str:
 
 
 def _cases(commands: dict[str, Words], completed: str) -> tuple[str, str]:
-    """For a case statement: by command and the option before, its values; by command and the word begun, the rest."""
+    """Return the branches of a shell ``case``: values for each command and option, then the words of each command."""
     values, rest = [], []
     for name, words in commands.items():
         for option in words.options:

@@ -1,4 +1,4 @@
-"""``hideseek datasets``: problems with known truth and the real data of the paper, as tables."""
+"""``hideseek datasets``: write synthetic data with known relevant features, and the paper's real data, as tables."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _OPTIONS = {"rows": "n_samples", "features": "n_features", "rho": "rho", "seed":
 
 @dataclass(frozen=True)
 class Entry:
-    """A dataset of the list.
+    """A dataset that the command can write.
 
     Attributes:
-        maker: The function of ``hideseek.datasets``.
-        about: What it is, in a line.
-        rows: How many, unless asked for more.
-        features: Likewise.
-        target: What the column of labels is called.
-        parameters: The maker's.
-        options: Which of the command's options it takes.
+        maker: The name of a function of ``hideseek.datasets``.
+        about: A description in one line.
+        rows: The default number of rows.
+        features: The default number of features.
+        target: The name of the label column.
+        parameters: Fixed arguments of the maker.
+        options: The options of the command that apply to it.
     """
 
     maker: str
@@ -44,7 +44,7 @@ class Entry:
 
     @property
     def is_split(self) -> bool:
-        """Whether it comes in three parts."""
+        """Return whether the dataset has three parts."""
         return not self.maker.startswith("make_")
 
 
@@ -81,22 +81,24 @@ DATASETS: dict[str, Entry] = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what follows ``hideseek datasets``."""
-    parser.add_argument("name", nargs="?", metavar="NAME", help="which to write; the list if left out")
+    """Add the arguments of ``hideseek datasets``."""
+    parser.add_argument("name", nargs="?", metavar="NAME", help="the dataset to write; without it, list all datasets")
     parser.add_argument("--out", default=STANDARD_STREAM, metavar="FILE", help="default: standard output, as CSV")
-    parser.add_argument("--truth", metavar="FILE", help="a second table: True where a feature truly decides the row")
+    parser.add_argument("--truth", metavar="FILE", help="a second table: True where a feature is relevant for the row")
     parser.add_argument("--force", action="store_true", help="replace the files if they exist")
     parser.add_argument("--rows", type=int, metavar="N", help="how many rows to draw")
-    parser.add_argument("--features", type=int, metavar="N", help="how many columns to draw; those beyond are noise")
+    parser.add_argument(
+        "--features", type=int, metavar="N", help="number of columns to draw; additional columns are noise"
+    )
     parser.add_argument("--rho", type=float, metavar="R", help="correlation of every pair of columns")
-    parser.add_argument("--seed", type=int, metavar="N", help="of the draw, the labels or the split; default: 0")
+    parser.add_argument("--seed", type=int, metavar="N", help="seed of the draw, the labels or the split; default: 0")
     parser.add_argument(
         "--part", choices=("all", "train", "validation", "test"), default="all", help="of real data; default: all"
     )
 
 
 def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
-    """List, or write one."""
+    """List the datasets, or write one."""
     if arguments.name is None:
         names = ("name", "rows", "features", "about")
         lines = [(name, entry.rows, entry.features, entry.about) for name, entry in DATASETS.items()]
@@ -111,7 +113,7 @@ def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
     output.check_one_on_standard_output(*paths)
     data = _made(name, entry, arguments)
     if arguments.truth is not None and data.relevant is None:
-        raise UsageError(f"--truth: of {name} nobody knows the truth")
+        raise UsageError(f"--truth: the relevant features of {name} are not known")
     titles = data.feature_names
     features = {title: _column(data.X, j) for j, title in enumerate(titles)}
     write_bytes(arguments.out, encode_table(frame_of({**features, entry.target: data.y}), arguments.out))
@@ -126,7 +128,7 @@ def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
 
 
 def _column(X: Any, j: int) -> Any:
-    """One column of a frame as it is, or of an array, whole numbers without a decimal point."""
+    """Return one column; integers in a float array lose their decimal point."""
     if hasattr(X, "iloc"):
         return X.iloc[:, j]
     values = X[:, j]
@@ -136,13 +138,15 @@ def _column(X: Any, j: int) -> Any:
 def _entry(given: str) -> tuple[str, Entry]:
     by_lower = {name.lower(): name for name in DATASETS}
     if given.lower() not in by_lower:
-        raise UsageError(f"there is no dataset {given!r}{did_you_mean(given, DATASETS)}; hideseek datasets lists them")
+        raise UsageError(
+            f"there is no dataset {given!r}{did_you_mean(given, DATASETS)}; run hideseek datasets for a list"
+        )
     name = by_lower[given.lower()]
     return name, DATASETS[name]
 
 
 def _made(name: str, entry: Entry, arguments: argparse.Namespace) -> Dataset:
-    """The rows of a dataset; the parts of real data one after the other, or one of them."""
+    """Return the rows of a dataset; of real data, all parts in order or one of them."""
     import numpy as np
 
     from hideseek import datasets

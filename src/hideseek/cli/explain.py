@@ -1,4 +1,4 @@
-"""``hideseek explain``: what decided, for each row of a table."""
+"""``hideseek explain``: write which features decided each row of a table."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ HELP = "say for each row of a table which features decided"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what follows ``hideseek explain``."""
+    """Add the arguments of ``hideseek explain``."""
     parser.add_argument("model", metavar="MODEL.safetensors", help="a model saved by hideseek fit")
     parser.add_argument("data", metavar="DATA", help="the rows to explain; - is CSV on standard input")
     parser.add_argument(
-        "--out", default=STANDARD_STREAM, metavar="FILE", help="where the answer goes; default: standard output, as CSV"
+        "--out", default=STANDARD_STREAM, metavar="FILE", help="output file; default: standard output, as CSV"
     )
     parser.add_argument("--force", action="store_true", help="replace the file if it exists")
     parser.add_argument(
@@ -38,15 +38,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="wide: a line per row with the prediction, the selected features, and the importance and the effect of "
         "each feature; long: a line per row and feature; default: wide",
     )
-    parser.add_argument("--data", dest="with_data", action="store_true", help="put the columns of DATA in front")
-    parser.add_argument("--sentences", action="store_true", help="write a sentence per row in place of a table")
+    parser.add_argument("--data", dest="with_data", action="store_true", help="write the columns of DATA first")
+    parser.add_argument("--sentences", action="store_true", help="write a sentence per row instead of a table")
     parser.add_argument(
-        "--threshold", type=float, metavar="NUMBER", help="select where the mask is greater; default: the model's own"
+        "--threshold",
+        type=float,
+        metavar="NUMBER",
+        help="select features whose mask is greater; default: the model's threshold",
     )
 
 
 def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
-    """Explain, write, and say how it went."""
+    """Explain the rows, write the result, and print a summary."""
     path = arguments.out
     if not arguments.sentences:
         format_of(path)
@@ -76,7 +79,7 @@ def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
 
 
 def _sentences(explanation: Explanation) -> list[str]:
-    _ = explanation.prediction, explanation.effect  # of all rows at once, not one by one
+    _ = explanation.prediction, explanation.effect  # computed for all rows at once
     return [explanation.describe(row) for row in range(len(explanation))]
 
 
@@ -91,13 +94,13 @@ def _table(explanation: Explanation, table: nw.DataFrame[Any], arguments: argpar
         return answer
     both = [name for name in table.columns if name in columns]
     if both:
-        raise InputError(f"--data: both {title(arguments.data)} and the answer have a column {both[0]!r}; rename it")
+        raise InputError(f"--data: both {title(arguments.data)} and the result have a column {both[0]!r}; rename it")
     beside = table if wide else table[np.repeat(np.arange(len(table)), explanation.shape[1])]
-    return nw.concat([nw.maybe_reset_index(beside), answer], how="horizontal")  # the column "row" has the index
+    return nw.concat([nw.maybe_reset_index(beside), answer], how="horizontal")  # the index is in the column "row"
 
 
 def _wide(explanation: Explanation) -> dict[str, NDArray[Any]]:
-    """One line per row."""
+    """Return a table with one line per row."""
     import numpy as np
 
     names = np.array(explanation.feature_names, dtype=object)
@@ -114,7 +117,7 @@ def _wide(explanation: Explanation) -> dict[str, NDArray[Any]]:
 
 
 def _long(explanation: Explanation) -> dict[str, NDArray[Any]]:
-    """One line per row and feature."""
+    """Return a table with one line per row and feature."""
     import numpy as np
 
     n_rows, n_features = explanation.shape
@@ -137,7 +140,7 @@ def _predicted(explanation: Explanation) -> dict[str, NDArray[Any]]:
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
-    """A column of one type: values of several become text."""
+    """Return a column of one type: values of mixed types become text."""
     import numpy as np
 
     if values.dtype.kind == "U":

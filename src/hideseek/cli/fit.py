@@ -1,4 +1,4 @@
-"""``hideseek fit``: from a table to a saved model."""
+"""``hideseek fit``: fit a model to a table and save it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hideseek.cli._output import Output
 from hideseek.cli._reading import read_table, title
 from hideseek.cli._target import TASKS, split_target, task_of
 from hideseek.cli._usage import UsageError, did_you_mean
-from hideseek.cli._writing import check_free, check_suffix, naming
+from hideseek.cli._writing import check_free, check_suffix, with_path_in_errors
 from hideseek.engine.recipe import PRESETS
 from hideseek.errors import InputError
 
@@ -29,32 +29,37 @@ _TOP = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what follows ``hideseek fit``."""
+    """Add the arguments of ``hideseek fit``."""
     parser.add_argument("data", metavar="DATA", help="the table to learn from; - is CSV on standard input")
     parser.add_argument("--target", required=True, metavar="COLUMN", help="the column to predict")
     parser.add_argument("--out", required=True, metavar="MODEL.safetensors", help="where the model goes")
     parser.add_argument("--force", action="store_true", help="replace the file if it exists")
-    parser.add_argument("--drop", action="append", default=[], metavar="COLUMN", help="leave it out; may be repeated")
+    parser.add_argument(
+        "--drop", action="append", default=[], metavar="COLUMN", help="ignore this column; may be repeated"
+    )
     parser.add_argument(
         "--task",
         choices=TASKS,
         default="auto",
-        help="auto: classification for words and for at most 20 different whole numbers, else regression",
+        help="auto: classification for text and for at most 20 different integers, else regression",
     )
     parser.add_argument(
-        "--preset", choices=tuple(PRESETS), default="balanced", help="the recipe of training; default: balanced"
+        "--preset", choices=tuple(PRESETS), default="balanced", help="training preset; default: balanced"
     )
     parser.add_argument(
         "--penalty",
         type=_penalty,
         metavar="auto|NUMBER",
-        help="price of showing features; larger: fewer are selected. If not given it follows the width of the table",
+        help="price of showing all features of a row; a larger one selects fewer. Default: chosen on held-out rows; "
+        "with --preset paper, fixed by the number of features",
     )
     parser.add_argument(
-        "--held-out", type=float, default=0.0, metavar="SHARE", help="share of the rows not to fit but to score on"
+        "--held-out", type=float, default=0.0, metavar="SHARE", help="share of the rows to hold out and score on"
     )
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda; default: auto")
-    parser.add_argument("--seed", type=int, default=0, help="same seed, same model; default: 0")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="random seed; the same seed gives the same model; default: 0"
+    )
     parser.add_argument(
         "--set",
         action="append",
@@ -66,31 +71,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
-    """Fit, save, and say what was found."""
+    """Fit the model, save it, and print a summary."""
     check_suffix(arguments.out, ".safetensors", "a model")
     if not 0 <= arguments.held_out < 1:
-        raise UsageError(f"--held-out {arguments.held_out:g}: expected a share from 0 to below 1, as 0.2")
+        raise UsageError(f"--held-out {arguments.held_out:g}: expected a share of at least 0 and below 1, such as 0.2")
     check_free(arguments.out, force=arguments.force)
     table = read_table(arguments.data)
     check_names(table, [arguments.target, *arguments.drop], title(arguments.data))
     if arguments.target in arguments.drop:
-        raise UsageError(f"--drop {arguments.target}: that is the target")
+        raise UsageError(f"--drop {arguments.target}: the target cannot be dropped")
     table, y = split_target(table.drop(arguments.drop), arguments.target)
     if not table.columns:
-        raise InputError(f"{title(arguments.data)} has no column left beside the target {arguments.target!r}")
+        raise InputError(f"{title(arguments.data)} has no column besides the target {arguments.target!r}")
     task = task_of(y) if arguments.task == "auto" else arguments.task
     model = _estimator(task, arguments)
-    kept, out = _parts(y, task, arguments)
+    train, held_out = _parts(y, task, arguments)
     start = time.perf_counter()
-    model.fit(table[kept].to_native(), y[kept])
-    model.target_name_ = arguments.target  # y is an array by now, which has no name
+    model.fit(table[train].to_native(), y[train])
+    model.target_name_ = arguments.target  # y is an array, which has no name
     seconds = time.perf_counter() - start
-    with naming(arguments.out):
+    with with_path_in_errors(arguments.out):
         model.save(arguments.out)
-    explanation = model.explain(table[kept].to_native())
+    explanation = model.explain(table[train].to_native())
     result = {
         "model": arguments.out,
-        "rows": len(kept),
+        "rows": len(train),
         "features": len(explanation.feature_names),
         "target": arguments.target,
         "task": task,
@@ -98,7 +103,7 @@ def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
         "preset": model.preset,
         "penalty": model.penalty_,
         "seconds": seconds,
-        "held_out": _scores(model, table[out], y[out]) if len(out) else None,
+        "held_out": _scores(model, table[held_out], y[held_out]) if len(held_out) else None,
         "selected_per_row": float(explanation.n_selected.mean()),
         "most_selected": _most_selected(explanation),
     }
@@ -138,13 +143,13 @@ def _estimator(task: str, arguments: argparse.Namespace) -> Any:
     known = [name for name in estimator().get_params() if name not in given]
     for name in others:
         if name not in known:
-            hint = "; it has an option of its own" if name in given or name == "random_state" else ""
+            hint = "; use its own option" if name in given or name == "random_state" else ""
             raise UsageError(f"--set {name}: no such parameter{hint or did_you_mean(name, known)}")
     return estimator(**given, **others)
 
 
 def _parts(y: NDArray[Any], task: str, arguments: argparse.Namespace) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Rows to fit, and rows to score on: a share of each class, where there are classes."""
+    """Return the rows to fit and the rows to score on, stratified by class in classification."""
     import numpy as np
     from sklearn.model_selection import train_test_split
 
@@ -154,7 +159,7 @@ def _parts(y: NDArray[Any], task: str, arguments: argparse.Namespace) -> tuple[N
     labels = y.astype(str)
     stratify = task == "classification" and np.unique(labels, return_counts=True)[1].min() > 1
     try:
-        kept, out = train_test_split(
+        train, held_out = train_test_split(
             rows,
             test_size=arguments.held_out,
             random_state=arguments.seed,
@@ -162,7 +167,7 @@ def _parts(y: NDArray[Any], task: str, arguments: argparse.Namespace) -> tuple[N
         )
     except ValueError as error:
         raise InputError(f"--held-out {arguments.held_out:g}: {error}") from error
-    return np.sort(kept), np.sort(out)
+    return np.sort(train), np.sort(held_out)
 
 
 def _scores(model: Any, table: nw.DataFrame[Any], y: NDArray[Any]) -> dict[str, Any]:
@@ -173,7 +178,7 @@ def _scores(model: Any, table: nw.DataFrame[Any], y: NDArray[Any]) -> dict[str, 
         return {"rows": len(y), "r2": model.score(X, y)}
     try:
         area = auroc(y, model.predict_proba(X))
-    except InputError:  # too few rows to have every class
+    except InputError:  # too few rows to contain every class
         area = None
     return {"rows": len(y), "accuracy": model.score(X, y), "auroc": area}
 
@@ -196,7 +201,7 @@ def _say(result: dict[str, Any], arguments: argparse.Namespace, output: Output) 
         {
             "target": f"{result['target']} ({kind})",
             "penalty": f"{result['penalty']:.3g}",
-            "held out": f"{', '.join(scores)} on {held_out['rows']:,} rows that were not fitted" if held_out else None,
+            "held out": f"{', '.join(scores)} on {held_out['rows']:,} held-out rows" if held_out else None,
             "selected": f"{result['selected_per_row']:.1f} of {result['features']:,} features per row",
             "most often": ", ".join(often) or None,
             "model": result["model"],

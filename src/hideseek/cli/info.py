@@ -1,4 +1,4 @@
-"""``hideseek info``: what is in a saved model, or what this installation has."""
+"""``hideseek info``: describe a saved model, or this installation."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ HELP = "say what is in a saved model; without one, versions and devices"
 _NEEDED = ("torch", "numpy", "scikit-learn", "safetensors", "narwhals", "rich")
 _EXTRAS = ("pandas", "polars", "pyarrow", "matplotlib", "pooch", "shap", "lime", "xgboost", "ray")
 _XGBOOST = {"xgboost": "xgboost-cpu"}
-"""Another package that brings the same module."""
+"""Alternative packages that provide the same module."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what follows ``hideseek info``."""
+    """Add the arguments of ``hideseek info``."""
     parser.add_argument("model", nargs="?", metavar="MODEL.safetensors", help="a model saved by hideseek fit")
 
 
 def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
-    """Look, and print."""
+    """Describe the model, or the installation if none is given."""
     return _installation(output) if arguments.model is None else _model(arguments.model, output)
 
 

@@ -1,4 +1,4 @@
-"""``hideseek report``: the explanations of a table as one HTML page."""
+"""``hideseek report``: write the explanations of a table as one HTML page."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Any
 from hideseek.cli._models import explain_file
 from hideseek.cli._output import Output
 from hideseek.cli._reading import title
-from hideseek.cli._writing import check_free, check_suffix, naming
+from hideseek.cli._writing import check_free, check_suffix, with_path_in_errors
 
 HELP = "write the explanations of a table as one interactive HTML page"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what follows ``hideseek report``."""
+    """Add the arguments of ``hideseek report``."""
     parser.add_argument("model", metavar="MODEL.safetensors", help="a model saved by hideseek fit")
     parser.add_argument("data", metavar="DATA", help="the rows to explain; - is CSV on standard input")
-    parser.add_argument("--out", required=True, metavar="REPORT.html", help="where the page goes")
+    parser.add_argument("--out", required=True, metavar="REPORT.html", help="output file")
     parser.add_argument("--force", action="store_true", help="replace the file if it exists")
 
 
 def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
-    """Explain, and write the page."""
+    """Explain the rows, and write the page."""
     check_suffix(arguments.out, ".html", "a report")
     check_free(arguments.out, force=arguments.force)
     _, _, explanation = explain_file(arguments.model, arguments.data)
-    with naming(arguments.out):
+    with with_path_in_errors(arguments.out):
         explanation.report(arguments.out)
     output.line(f"Explained {len(explanation):,} rows of {title(arguments.data)}: {arguments.out}")
     return {"rows": len(explanation), "features": explanation.shape[1], "out": arguments.out}

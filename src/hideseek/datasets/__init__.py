@@ -1,8 +1,8 @@
-"""Data with known truth to measure explanations on, and the real data of the paper with its splits.
+"""Synthetic data with known relevant features, and the real data of the paper with its splits.
 
 Generators (``make_...``) return a :class:`Dataset`. Loaders return a :class:`Split` of three. Files are read from the
 folder that the environment variable HIDESEEK_DATA names if it is set, else from the user's cache, to which they are
-downloaded from their public address when they are first asked for.
+downloaded from their public address at first use.
 """
 
 from __future__ import annotations

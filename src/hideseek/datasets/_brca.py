@@ -11,7 +11,7 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
 from hideseek.datasets._dataset import Split
 from hideseek.datasets._files import PublishedFile, read_published
-from hideseek.datasets._parts import Rows, Table, divide
+from hideseek.datasets._parts import RawTable, Rows, divide
 
 __all__ = ["load_brca"]
 
@@ -22,7 +22,7 @@ _FILE = PublishedFile(
     "6c342c0e88b159485a72eabdef8331810db297c1/data/brca_small.csv",
 )
 _PART = 100
-"""Rows of test and of validation."""
+"""Rows of the test part and of the validation part."""
 
 
 def load_brca(*, by_patient: bool = False, standardize: bool = True, as_frame: bool = False) -> Split:
@@ -30,7 +30,7 @@ def load_brca(*, by_patient: bool = False, standardize: bool = True, as_frame: b
 
     The split is the paper's: 372, 100 and 100 rows. It is one of samples, not of patients: 62 of the 510 patients have
     two samples, always of the same subtype, and 20 test rows belong to a patient who is also in train. A model that
-    recognises patients looks better there than it is; ``by_patient`` keeps every patient in one part.
+    recognises patients gets a score there that is too high; ``by_patient`` keeps every patient in one part.
 
     The file does not say what the codes 0 to 3 mean. Alphabetical order would make them Basal, Her2, LumA and LumB,
     which the expression of ESR1 agrees with.
@@ -44,8 +44,8 @@ def load_brca(*, by_patient: bool = False, standardize: bool = True, as_frame: b
 
     Args:
         by_patient: Divide patients instead of samples, in the same proportions; parts differ by a few rows from 100.
-        standardize: Give every column mean 0 and deviation 1 on the training rows.
-        as_frame: Give X as a pandas frame and y as a series, indexed by the patient's barcode, which may occur twice.
+        standardize: Give every column mean 0 and standard deviation 1 on the training rows.
+        as_frame: Return X as a pandas frame and y as a series, indexed by the patient's barcode, which may occur twice.
 
     Example:
         >>> from hideseek.datasets import load_brca
@@ -57,7 +57,7 @@ def load_brca(*, by_patient: bool = False, standardize: bool = True, as_frame: b
     cells = np.array(records)
     patients, y = cells[:, 0], cells[:, -1].astype(np.int64)
     name = "BRCA by patient" if by_patient else "BRCA"
-    table = Table(name, cells[:, 1:-1].astype(np.float64), y, tuple(header[1:-1]), header[-1], patients)
+    table = RawTable(name, cells[:, 1:-1].astype(np.float64), y, tuple(header[1:-1]), header[-1], patients)
     rows = _rows_by_patient(patients) if by_patient else _rows(len(y))
     return divide(table, rows, standardize=standardize, as_frame=as_frame)
 
@@ -69,7 +69,7 @@ def _rows(n_rows: int) -> Rows:
 
 
 def _rows_by_patient(patients: NDArray[np.str_]) -> Rows:
-    """The same two steps with the same seeds, each taking that share of the patients."""
+    """Return the same split by patient: the same two steps with the same seeds, each on shares of the patients."""
     every = np.arange(len(patients))
     rest, test = _take(every, patients, seed=0)
     train, validation = _take(rest, patients[rest], seed=1)

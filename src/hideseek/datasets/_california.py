@@ -1,4 +1,4 @@
-"""California housing: block groups of the 1990 census, and a switch with three regions laid over them."""
+"""California housing: block groups of the 1990 census, and labels that a switch on the longitude decides."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hideseek.datasets._dataset import Dataset, Split
 from hideseek.datasets._draws import Floats, draw_labels, falling_probability
 from hideseek.datasets._files import PublishedFile, read_published
-from hideseek.datasets._parts import Table, divide, eighty_ten_ten
+from hideseek.datasets._parts import RawTable, divide, eighty_ten_ten
 from hideseek.validation import check_parameters, choice, integer
 
 __all__ = ["california_switch", "load_california"]
@@ -34,10 +34,10 @@ def load_california(
 ) -> Split:
     """Load the California housing data as the paper uses it: 16,036 block groups, seven features, median house value.
 
-    Of the 20,640 block groups those are kept whose houses are younger than 50 years, then those not under the 1 %
-    quantile of any of the six housing columns, then those not above the 97 % quantile, taken anew, of any of them but
-    the age. The text of the paper does not mention this; its code does it, and it gives the split of the text: 12,828,
-    1,604 and 1,604 rows.
+    Of the 20,640 block groups, three filters are applied in turn: houses younger than 50 years; no value below the 1 %
+    quantile of any of the six housing columns; no value above the 97 % quantile, computed again, of any of them except
+    the age. The paper's text does not mention the filters; its code applies them, and they give the sizes in the text:
+    12,828, 1,604 and 1,604 rows.
 
     Provenance: StatLib. The archive is the one ``sklearn.datasets.fetch_california_housing`` reads, and the columns are
     formed from it in the same way. Licence: none is stated.
@@ -49,8 +49,8 @@ def load_california(
         variant: "released": the split is drawn with ``random_state``, as the code of the paper does. "paper": every
             run has the same test rows, as its text says: the split of seed 0.
         random_state: Seed of the split.
-        standardize: Give every column mean 0 and deviation 1 on the training rows.
-        as_frame: Give X as a pandas frame and y as a series, indexed by the row of the published table.
+        standardize: Give every column mean 0 and standard deviation 1 on the training rows.
+        as_frame: Return X as a pandas frame and y as a series, indexed by the row of the published table.
 
     Example:
         >>> from hideseek.datasets import load_california
@@ -73,8 +73,8 @@ def california_switch(variant: str = "released", random_state: int = 0) -> Split
     Args:
         variant: "released", the code of the paper: regions cut at -121.5 and -118.5 degrees, the label is [U > 0], not
             drawn, and ``probability`` is 1 / (1 + exp(-U)). "paper", its text: regions cut at -121.5 and -118 degrees,
-            the label is one with probability 1 / (1 + exp(U)). The text leaves -121.5 to -121 to no region; here the
-            middle has it.
+            the label is one with probability 1 / (1 + exp(U)). The text assigns -121.5 to -121 to no region; here it
+            belongs to the middle.
         random_state: Seed of the split ("released") or of the labels ("paper").
 
     Example:
@@ -106,8 +106,8 @@ def _check(owner: str, variant: str, random_state: int) -> None:
     check_parameters(owner, values, {"variant": choice(*_CUTS), "random_state": integer(0)})
 
 
-def _table() -> Table:
-    """The rows that are kept, with scikit-learn's columns."""
+def _table() -> RawTable:
+    """Return the filtered rows, with scikit-learn's columns."""
     longitude, _, age, rooms, bedrooms, population, households, income, value = np.loadtxt(
         io.BytesIO(read_published(_FILE)), delimiter=",", unpack=True
     )
@@ -119,11 +119,11 @@ def _table() -> Table:
     kept = kept[(housing[kept] >= np.quantile(housing[kept], 0.01, axis=0)).all(axis=1)]
     housing = np.delete(housing, _AGE, axis=1)
     kept = kept[(housing[kept] <= np.quantile(housing[kept], 0.97, axis=0)).all(axis=1)]
-    return Table("California", X[kept], value[kept] / 100_000, _FEATURES, "MedHouseVal", kept)
+    return RawTable("California", X[kept], value[kept] / 100_000, _FEATURES, "MedHouseVal", kept)
 
 
 def _truth(X: Floats, region: NDArray[np.intp]) -> tuple[Floats, NDArray[np.bool_]]:
-    """U and the relevant features of every row, from standardised columns and the region 0, 1 or 2."""
+    """Return U and the relevant features of every row, from standardised columns and the region 0, 1 or 2."""
     U = np.choose(
         region,
         [

@@ -10,7 +10,7 @@ import numpy as np
 from hideseek.datasets._dataset import Dataset, Split
 from hideseek.datasets._draws import draw_labels, falling_probability
 from hideseek.datasets._files import PublishedFile, read_published
-from hideseek.datasets._parts import Table, divide, eighty_ten_ten
+from hideseek.datasets._parts import RawTable, divide, eighty_ten_ten
 from hideseek.datasets._syn import syn_name, syn_truth
 from hideseek.validation import check_parameters, integer
 
@@ -49,8 +49,8 @@ def load_credit(*, standardize: bool = True, as_frame: bool = False) -> Split:
     probability of default of credit card clients", Expert Systems with Applications 36(2), 2473-2480, 2009.
 
     Args:
-        standardize: Give every column mean 0 and deviation 1 on the training rows.
-        as_frame: Give X as a pandas frame and y as a series, indexed by the row of the published table.
+        standardize: Give every column mean 0 and standard deviation 1 on the training rows.
+        as_frame: Return X as a pandas frame and y as a series, indexed by the row of the published table.
 
     Example:
         >>> from hideseek.datasets import load_credit
@@ -64,7 +64,7 @@ def load_credit(*, standardize: bool = True, as_frame: bool = False) -> Split:
     named = dict(zip(header, columns, strict=True))
     X = np.column_stack([named[name] for name in _FEATURES])
     y = named[_LABEL].astype(np.int64)
-    table = Table("credit", X, y, _FEATURES, _LABEL, np.arange(len(y)))
+    table = RawTable("credit", X, y, _FEATURES, _LABEL, np.arange(len(y)))
     return divide(table, eighty_ten_ten(len(y), 0, stratify=y), standardize=standardize, as_frame=as_frame)
 
 

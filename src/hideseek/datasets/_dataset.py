@@ -1,4 +1,4 @@
-"""What every generator and loader returns."""
+"""The types that generators and loaders return."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["Dataset", "Split"]
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Rows, labels and, where it is known, which features truly decide each label.
+    """Rows, labels and, where it is known, which features decide the label of each row.
 
     Attributes:
-        name: What the rows and labels are called in tables and figures.
-        X: The features. Shape: ``(rows, features)``. A pandas frame if it was loaded with ``as_frame=True``,
-            and where columns are of several kinds.
+        name: The name of the dataset in tables and figures.
+        X: The features. Shape: ``(rows, features)``. A pandas frame if loaded with ``as_frame=True``, or if
+            columns are of several kinds.
         y: One label per row: a class, or a real number in regression. A pandas series with ``as_frame=True``.
         feature_names: One per column of X.
         relevant: True where a feature decides the label of that row. Shape: ``(rows, features)``. None for real labels.
-        probability: P(y = 1) for each row; with more than two classes ``(rows, classes)``. None where it is not known
+        probability: P(y = 1) for each row; with more than two classes ``(rows, classes)``. None if it is not known,
             and in regression.
 
     Example:
@@ -44,12 +44,12 @@ class Dataset:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """A dataset in three parts, which it yields in this order.
+    """A dataset in three parts; iterating yields them in this order.
 
     Attributes:
-        train: To fit on. Its means and deviations standardise all three parts.
-        validation: To choose settings on.
-        test: To report on.
+        train: Rows to fit on. Their means and standard deviations standardise all three parts.
+        validation: Rows to choose settings on.
+        test: Rows to report on.
 
     Example:
         >>> from hideseek.datasets import load_credit

@@ -1,4 +1,4 @@
-"""Drawing columns and labels, and the checks all generators share."""
+"""Random columns and labels, and argument checks shared by all generators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 def check_arguments(
     owner: str, n_samples: int, n_features: int, rho: float, random_state: int, *, fewest_features: int
 ) -> None:
-    """What every generator takes."""
+    """Check the arguments that all generators share."""
     rules = {
         "n_samples": integer(1),
         "n_features": integer(fewest_features),
@@ -27,7 +27,7 @@ def check_arguments(
 
 
 def correlated_normal(rng: np.random.Generator, n_samples: int, n_features: int, rho: float) -> Floats:
-    """Standard normal columns, every pair with correlation rho: each is a common part and a part of its own."""
+    """Draw standard normal columns, each pair with correlation rho: each is a common plus an independent term."""
     X = rng.standard_normal((n_samples, n_features))
     if rho > 0:
         X *= np.sqrt(1 - rho)
@@ -36,15 +36,15 @@ def correlated_normal(rng: np.random.Generator, n_samples: int, n_features: int,
 
 
 def falling_probability(U: Floats) -> Floats:
-    """1 / (1 + exp(U)), for U of any size and without overflow."""
+    """Return 1 / (1 + exp(U)), for U of any size and without overflow."""
     return np.exp(-np.logaddexp(0.0, U))
 
 
 def draw_labels(rng: np.random.Generator, probability: Floats) -> NDArray[np.int64]:
-    """Ones with the given probabilities, zeros otherwise."""
+    """Return ones with the given probabilities, zeros otherwise."""
     return (rng.random(len(probability)) < probability).astype(np.int64)
 
 
 def column_names(n_features: int) -> tuple[str, ...]:
-    """x1, x2, ..."""
+    """Return the names x1, x2, ..."""
     return tuple(f"x{j + 1}" for j in range(n_features))

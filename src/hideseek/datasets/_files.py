@@ -1,4 +1,4 @@
-"""Finding the published files: in a folder of the user's, else in the cache, else at the public address."""
+"""Find the published files: in a folder of the user, else in the cache, else at the public address."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _TIMEOUT_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class PublishedFile:
-    """A file known by its checksum.
+    """A published file, identified by its checksum.
 
     Attributes:
-        path: Where it lies under the user's folder, and in the cache.
-        sha256: Of the file itself.
+        path: Its path within the user's folder and within the cache.
+        sha256: Checksum of the file itself.
         url: Its public address, or that of the archive it is in.
-        member: Its name inside the archive; empty where it is published as it is.
-        archive_sha256: Of the archive.
+        member: Its name inside the archive; empty if it is not in an archive.
+        archive_sha256: Checksum of the archive.
     """
 
     path: str
@@ -39,10 +39,10 @@ class PublishedFile:
 
 
 def read_published(file: PublishedFile) -> bytes:
-    """The content of a file whose checksum is right.
+    """Return the content of a published file, with its checksum verified.
 
-    If the environment variable HIDESEEK_DATA names a folder, only that folder is looked at. Otherwise the file comes
-    from the user's cache, and is downloaded to it where it is missing or damaged.
+    If the environment variable HIDESEEK_DATA names a folder, only that folder is searched. Otherwise the file comes
+    from the user's cache, and is downloaded if it is missing or damaged there.
     """
     folder = os.environ.get(_VARIABLE)
     path = _provided(file, Path(folder).expanduser()) if folder else _downloaded(file)
@@ -58,14 +58,14 @@ def _provided(file: PublishedFile, folder: Path) -> Path:
     path = folder / file.path
     if not path.is_file():
         raise DataError(
-            f"{_VARIABLE} names {folder}, which has no {file.path}: put the file from {file.url} there, "
-            f"or unset {_VARIABLE} to have it downloaded"
+            f"{_VARIABLE} is {folder}, which does not contain {file.path}: put the file from {file.url} there, "
+            f"or unset {_VARIABLE} to download it"
         )
     return path
 
 
 def _downloaded(file: PublishedFile) -> Path:
-    """Where the download lies in the cache; a partial or wrong one never gets this name."""
+    """Return the path of the download in the cache; an incomplete or wrong file never gets this name."""
     try:
         import pooch
     except ModuleNotFoundError as error:
@@ -83,7 +83,7 @@ def _downloaded(file: PublishedFile) -> Path:
     )
     logger = pooch.get_logger()
     level = logger.level
-    logger.setLevel(logging.WARNING)  # on a terminal the progress bar says enough, elsewhere nothing should
+    logger.setLevel(logging.WARNING)  # a terminal shows a progress bar; elsewhere nothing is printed
     try:
         downloader = pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=_TIMEOUT_SECONDS)
         return Path(cache.fetch(name, downloader=downloader))

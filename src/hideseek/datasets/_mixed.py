@@ -1,4 +1,4 @@
-"""Mixed tables whose truth is known: a category decides which numbers matter."""
+"""Mixed-type tables with known relevant features: a category decides which numbers matter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["make_mixed"]
 
 _PROBLEMS = ("Syn4", "Syn5", "Syn6")
 _REGIONS = {"north": -1.0, "east": 1.0, "south": -1.0, "west": 1.0}
-"""Text in place of the switch x11, and a value of x11 with the same effect."""
+"""The texts that replace the switch x11, each with a value of x11 of the same effect."""
 
 _COLOURS = ("red", "green", "blue", "yellow", "white")
 _SIZES = ("small", "medium", "large")
@@ -28,14 +28,14 @@ _FIRST_DAY, _N_DAYS = date(2020, 1, 1), 1000
 def make_mixed(
     name: str = "Syn4", n_samples: int = 10_000, missing: float = 0.0, rho: float = 0.0, random_state: int = 0
 ) -> Dataset:
-    """Draw Syn4, Syn5 or Syn6 with text for a switch, among columns of other kinds, with or without holes.
+    """Draw Syn4, Syn5 or Syn6 with a text column as the switch, among columns of other kinds.
 
-    As :func:`make_syn`, but x11 is a region: "north" and "south" do what x11 < 0 does, "east" and "west" the contrary.
+    As :func:`make_syn`, but x11 is a region: "north" and "south" act as x11 < 0, "east" and "west" as x11 >= 0.
     The columns colour, size, member and joined, of text, booleans and dates, are noise.
 
-    Cells may be missing, each with the same probability and whatever its value. What is missing is never relevant;
-    where the region is, nothing is relevant, since which numbers decide cannot be seen. In the product of x1 and x2
-    neither says anything without the other, so that neither is relevant where one is missing.
+    Cells may be missing completely at random. A missing cell is never relevant. If the region is missing, nothing is
+    relevant, since it is unknown which numbers decide. Of the product of x1 and x2, neither is relevant if one is
+    missing, since neither carries information without the other.
 
     Args:
         name: "Syn4", "Syn5" or "Syn6", in any case.
@@ -86,7 +86,7 @@ def make_mixed(
 
 
 def _can_be_seen(relevant: NDArray[np.bool_], gone: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Where nothing that is missing hides that a value is relevant."""
+    """Return the relevant cells whose relevance is not lost through missing cells."""
     seen = ~gone & ~gone[:, SWITCH, None]
     half_a_product = relevant[:, 0] & gone[:, :2].any(axis=1)
     seen[half_a_product, :2] = False

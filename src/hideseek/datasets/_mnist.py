@@ -1,4 +1,4 @@
-"""MNIST, its threes and eights: two digits that differ in a few strokes."""
+"""The threes and eights of MNIST, two digits that differ in a few strokes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hideseek.datasets._dataset import Split
 from hideseek.datasets._files import PublishedFile, read_published
-from hideseek.datasets._parts import Table, divide, eighty_ten_ten
+from hideseek.datasets._parts import RawTable, divide, eighty_ten_ten
 
 __all__ = ["load_mnist_3_8"]
 
@@ -37,9 +37,9 @@ def load_mnist_3_8(*, standardize: bool = True, as_frame: bool = False) -> Split
     Proceedings of the IEEE 86(11), 2278-2324, 1998.
 
     Args:
-        standardize: Give every pixel mean 0 and deviation 1 on the training rows; a pixel that is constant there is 0
-            everywhere. Otherwise grey levels from 0 to 255.
-        as_frame: Give X as a pandas frame and y as a series, indexed by the number of the image among the 70,000.
+        standardize: Give every pixel mean 0 and standard deviation 1 on the training rows; a pixel that is constant
+            there is 0 everywhere. Otherwise grey levels from 0 to 255.
+        as_frame: Return X as a pandas frame and y as a series, indexed by the number of the image among the 70,000.
 
     Example:
         >>> from hideseek.datasets import load_mnist_3_8
@@ -52,7 +52,7 @@ def load_mnist_3_8(*, standardize: bool = True, as_frame: bool = False) -> Split
     chosen = np.flatnonzero((labels == 3) | (labels == 8))
     X = pixels.reshape(-1, _SIDE**2)[chosen].astype(np.float64)
     names = tuple(f"pixel_{row}_{column}" for row in range(_SIDE) for column in range(_SIDE))
-    table = Table("MNIST 3 and 8", X, labels[chosen].astype(np.int64), names, "digit", chosen)
+    table = RawTable("MNIST 3 and 8", X, labels[chosen].astype(np.int64), names, "digit", chosen)
     return divide(table, eighty_ten_ten(len(chosen), 42), standardize=standardize, as_frame=as_frame)
 
 

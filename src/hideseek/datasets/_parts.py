@@ -1,4 +1,4 @@
-"""From one table to its three parts: rows, standardisation, frames."""
+"""Split one table into its three parts: rows, standardisation, frames."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from sklearn.model_selection import train_test_split
 
 from hideseek.datasets._dataset import Dataset, Split
 
-__all__ = ["Rows", "Table", "divide", "eighty_ten_ten"]
+__all__ = ["RawTable", "Rows", "divide", "eighty_ten_ten"]
 
 Rows = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
-"""Row numbers of train, validation and test."""
+"""Row numbers of the train, validation and test parts."""
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """All rows of a dataset as they were published.
+class RawTable:
+    """All rows of a dataset as published.
 
     Shape: ``X (rows, features)``, ``y (rows,)``, ``index (rows,)``, what the rows of a frame are called.
     """
@@ -33,26 +33,26 @@ class Table:
 
 
 def eighty_ten_ten(n_rows: int, random_state: int, stratify: NDArray[Any] | None = None) -> Rows:
-    """A fifth set aside, then halved into validation and test, with the same seed both times."""
+    """Split off a fifth of the rows, and halve it into validation and test, with the same seed both times."""
     train, rest = train_test_split(np.arange(n_rows), test_size=0.2, random_state=random_state, stratify=stratify)
     labels = None if stratify is None else stratify[rest]
     validation, test = train_test_split(rest, test_size=0.5, random_state=random_state, stratify=labels)
     return train, validation, test
 
 
-def divide(table: Table, rows: Rows, *, standardize: bool, as_frame: bool) -> Split:
-    """The three parts of a table, standardised with the mean and deviation of the first."""
+def divide(table: RawTable, rows: Rows, *, standardize: bool, as_frame: bool) -> Split:
+    """Return the three parts of a table, standardised with the mean and standard deviation of the first."""
     X = table.X
     if standardize:
         train = X[rows[0]]
         scale = train.std(axis=0)
-        # A column that is constant in train becomes zero everywhere, whatever values the other parts have.
+        # A column that is constant in train becomes zero in all parts.
         scale[train.min(axis=0) == train.max(axis=0)] = np.inf
         X = (X - train.mean(axis=0)) / scale
     return Split(*(_part(table, X, part, as_frame) for part in rows))
 
 
-def _part(table: Table, X: NDArray[np.float64], rows: NDArray[np.intp], as_frame: bool) -> Dataset:
+def _part(table: RawTable, X: NDArray[np.float64], rows: NDArray[np.intp], as_frame: bool) -> Dataset:
     if not as_frame:
         return Dataset(table.name, X[rows], table.y[rows], table.feature_names)
     try:

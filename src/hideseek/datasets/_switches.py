@@ -1,4 +1,4 @@
-"""Problems with a switch: a feature whose cell, not its value, says which other features matter."""
+"""Problems with a switch: a feature whose interval decides which other features matter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Syn1 to Syn6: six problems of the literature whose relevant features are known for every row."""
+"""Syn1 to Syn6: six problems from the literature with known relevant features for every row."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hideseek.validation import check_parameters, choice, number
 __all__ = ["SWITCH", "make_syn", "make_syn_regression", "syn_name", "syn_truth"]
 
 SWITCH = 10
-"""The column that switches in Syn4 to Syn6: x11."""
+"""Index of the column that switches in Syn4 to Syn6: x11."""
 
 
 def _u1(x1: Floats, x2: Floats) -> Floats:
@@ -58,7 +58,7 @@ def make_syn(
     rho: float = 0.0,
     random_state: int = 0,
 ) -> Dataset:
-    """Draw one of Syn1 to Syn6, with the truth about every row.
+    """Draw one of Syn1 to Syn6, with the relevant features of every row.
 
     Features are standard normal, every pair with correlation ``rho``. With
 
@@ -66,9 +66,9 @@ def make_syn(
     - U2 = x3^2 + x4^2 + x5^2 + x6^2 - 4,
     - U3 = -10 sin(0.2 x7) + |x8| + x9 + exp(-x10) - 2.4,
 
-    the label is one with probability 1 / (1 + exp(U)), where U is U1, U2, U3 in Syn1 to Syn3, and where x11 switches
-    it in Syn4 to Syn6: if x11 < 0 then U1, U1, U2, else U2, U3, U3. The relevant features are those of the U of the
-    row and, in Syn4 to Syn6, x11. Columns from x12 on are noise.
+    the label is one with probability 1 / (1 + exp(U)). U is U1, U2, U3 in Syn1 to Syn3. In Syn4 to Syn6 it is U1, U1,
+    U2 if x11 < 0, else U2, U3, U3. The relevant features are those of the U of the row and, in Syn4 to Syn6, x11.
+    Columns from x12 on are noise.
 
     Args:
         name: "Syn1" to "Syn6", in any case.
@@ -102,7 +102,7 @@ def make_syn_regression(
     noise: float = 1.0,
     random_state: int = 0,
 ) -> Dataset:
-    """Draw the regression relative of one of Syn1 to Syn6: y = U + noise * e, with e standard normal.
+    """Draw the regression version of one of Syn1 to Syn6: y = U + noise * e, with e standard normal.
 
     Features, U and the relevant features are those of :func:`make_syn`; ``probability`` is None. No prediction has a
     mean squared error below ``noise ** 2``.
@@ -112,7 +112,7 @@ def make_syn_regression(
         n_samples: Rows.
         n_features: Columns, at least 11.
         rho: Correlation of every pair of columns, from 0 to below 1.
-        noise: Standard deviation of what the features do not explain.
+        noise: Standard deviation of the noise.
         random_state: Seed.
 
     Example:
@@ -135,14 +135,14 @@ def make_syn_regression(
 
 
 def syn_name(owner: str, name: str) -> str:
-    """The name as the paper writes it, or an InputError."""
+    """Return the name as the paper writes it, or raise an InputError."""
     written = name.capitalize() if isinstance(name, str) else name
     check_parameters(owner, {"name": written}, {"name": choice(*_BRANCHES)})
     return written
 
 
 def syn_truth(name: str, X: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """U and the relevant features of every row, from the first eleven columns of X."""
+    """Return U and the relevant features of every row, from the first eleven columns of X."""
     relevant = np.zeros(X.shape, dtype=bool)
     branches = _BRANCHES[name]
     values = [u(*X[:, columns].T) for u, columns in branches]
