@@ -62,7 +62,7 @@ def test_indexing_by_row_and_by_feature(explanation):
     assert explanation[:, np.array(["sex"])].feature_names == ("sex",)
     assert explanation[[]].shape == (0, 3)
     for key in (1.7, True, (0, 1, 2)):
-        with pytest.raises(IndexError, match=r"picked by|two axes"):
+        with pytest.raises(IndexError, match=r"selected by|two axes"):
             explanation[key]
     with pytest.raises(TypeError):
         explanation.describe("age")

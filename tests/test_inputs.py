@@ -158,7 +158,7 @@ def test_extra_columns_are_left_out_with_one_warning(frame, named):
     with pytest.warns(HideSeekWarning) as caught:
         explanation = named.explain(more)
     assert [str(warning.message) for warning in caught] == [
-        "X has columns on which this model was not fitted, and they are not used: id and note"
+        "X has columns that the model was not fitted on; they are ignored: id and note"
     ]
     np.testing.assert_array_equal(explanation.importance, named.explain(frame).importance)
 
@@ -175,7 +175,7 @@ def test_mixed_tables_and_baselines_match_columns_by_name(people, frame, switch)
     np.testing.assert_array_equal(model.explain(table[table.columns[::-1]]).importance, model.explain(table).importance)
     forest = baselines.ForestImportance(k=2, random_state=0).fit(frame, switch[1])
     np.testing.assert_array_equal(forest.predict_proba(frame[NAMES[::-1]]), forest.predict_proba(frame))
-    with pytest.warns(HideSeekWarning, match="not used: id"):
+    with pytest.warns(HideSeekWarning, match="ignored: id"):
         forest.explain(frame.assign(id=1))
     with pytest.raises(InputError, match="missing: age"):
         forest.explain(frame.drop(columns="age"))
@@ -230,7 +230,7 @@ def test_a_dict_lacking_columns_or_of_whole_columns_is_refused(frame, named):
         named.explain({"age": 1, "pay": 2})
     with pytest.raises(InputError, match=r"single row, and has several values in 'age'.*pandas.DataFrame"):
         named.predict({**frame.iloc[0].to_dict(), "age": [1, 2]})
-    with pytest.warns(HideSeekWarning, match="not used: id"):
+    with pytest.warns(HideSeekWarning, match="ignored: id"):
         named.explain({**frame.iloc[0].to_dict(), "id": 4})
 
 

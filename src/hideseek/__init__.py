@@ -41,7 +41,7 @@ __all__ = [
     "load",
 ]
 
-# Loaded when first asked for, so that the bare import is light and the engine can be used with torch and numpy alone.
+# Imported on first access, so that ``import hideseek`` is fast and the engine can be used with torch and numpy only.
 _ROOMS = {
     "BlackBoxExplainer": "estimators",
     "Explanation": "explanation",

@@ -1,4 +1,4 @@
-"""``python -m hideseek`` is the command ``hideseek``."""
+"""Entry point of ``python -m hideseek``, the same as the command ``hideseek``."""
 
 from __future__ import annotations
 

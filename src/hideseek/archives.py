@@ -1,7 +1,7 @@
-"""Arrays in one ``.npz`` file, read without trusting it.
+"""Safe reading of arrays from a ``.npz`` file of unknown origin.
 
-The headers of all arrays are checked before any values are read, and no more is read than a header says. Numpy's own
-reader evaluates the headers as Python literals; here they have to have the one form that numpy writes.
+The headers of all arrays are checked before any values are read, and only as much is read as the header declares.
+Numpy's own reader evaluates the headers as Python literals; here they must have the exact form that numpy writes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _HEADER = re.compile(
     r"\{'descr': '([^']{1,40})', 'fortran_order': (True|False), 'shape': \(((?:\d{1,18}, ?)*(?:\d{1,18})?)\), \} *\n?"
 )
 _MOST_EXPANSION = 1032
-"""Bytes that one compressed byte can stand for."""
+"""Largest number of bytes that one compressed byte can expand to."""
 
 _UNREADABLE = (
     zipfile.BadZipFile,
@@ -51,10 +51,10 @@ class _Header(NamedTuple):
 
 
 def read_archive(content: bytes, rules: Mapping[str, ArrayRule]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a file's content, which keep their rules.
+    """Return the arrays in the content of a file, after checking them against the rules.
 
     Raises:
-        FileFormatError: The content is no such file, or has other arrays.
+        FileFormatError: The content is not a valid file, or its arrays break the rules.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -68,7 +68,7 @@ def read_archive(content: bytes, rules: Mapping[str, ArrayRule]) -> dict[str, ND
 def _arrays(archive: zipfile.ZipFile, rules: Mapping[str, ArrayRule]) -> dict[str, NDArray[Any]]:
     members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
     if len(members) < len(archive.infolist()):
-        raise FileFormatError("it has two arrays of one name")
+        raise FileFormatError("it has two arrays of the same name")
     check_array_names(list(members), rules)
     sizes: dict[str, int] = {}
     headers = {name: _header(archive, name, member) for name, member in members.items()}
@@ -84,24 +84,24 @@ def _header(archive: zipfile.ZipFile, name: str, member: zipfile.ZipInfo) -> _He
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or member.flag_bits & 1:
         raise FileFormatError(f"array {name!r} is encrypted or compressed in an unknown way")
     if member.file_size > _MOST_EXPANSION * (member.compress_size + 1):
-        raise FileFormatError(f"array {name!r} claims more bytes than it can have")
+        raise FileFormatError(f"array {name!r} declares more bytes than its compressed data can hold")
     with archive.open(member) as file:
         start, text = _header_text(file)
     found = _HEADER.fullmatch(text)
     dtype = parsed_dtype(found[1]) if found else None
     if found is None or dtype is None or dtype.kind == "O":
-        raise FileFormatError(f"array {name!r} has a header that numpy does not write, or holds objects")
+        raise FileFormatError(f"array {name!r} has an invalid header, or contains objects")
     shape = tuple(int(size) for size in re.findall(r"\d+", found[3]))
     if start + prod(shape) * dtype.itemsize != member.file_size:
-        raise FileFormatError(f"array {name!r} has not as many bytes as its header says")
+        raise FileFormatError(f"array {name!r} does not have the number of bytes that its header declares")
     return _Header(dtype, shape, "F" if found[2] == "True" else "C")
 
 
 def _header_text(file: Any) -> tuple[int, str]:
-    """Return where the values begin, and the text before them."""
+    """Return the position where the values begin, and the header text before them."""
     magic = file.read(len(_MAGIC) + 2)
     if len(magic) < len(_MAGIC) + 2 or magic[:-2] != _MAGIC or magic[-2] not in _VERSIONS:
-        raise FileFormatError("it has a member that is no array")
+        raise FileFormatError("it has a member that is not an array")
     form = _VERSIONS[magic[-2]]
     (length,) = struct.unpack(form, file.read(struct.calcsize(form)))
     if length > _LONGEST_HEADER:
@@ -111,6 +111,6 @@ def _header_text(file: Any) -> tuple[int, str]:
 
 def _values(archive: zipfile.ZipFile, member: zipfile.ZipInfo, header: _Header) -> NDArray[Any]:
     size = prod(header.shape) * header.dtype.itemsize
-    content = archive.read(member)  # as long as the directory says, which is what the header says
+    content = archive.read(member)  # the size in the directory was checked against the header
     values = bytearray(memoryview(content)[len(content) - size :])
     return np.ndarray(header.shape, header.dtype, values, order="F" if header.order == "F" else "C")

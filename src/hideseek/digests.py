@@ -1,4 +1,4 @@
-"""The digest that tells whether a file holds what was written to it."""
+"""Digests that detect damaged files."""
 
 from __future__ import annotations
 

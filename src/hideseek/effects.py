@@ -1,4 +1,4 @@
-"""How the answer to a row changes when one more of its features is hidden."""
+"""Effects: how the prediction of a row changes when one more of its features is hidden."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ class Effects:
 
     Args:
         selected: The cells that have an effect. Shape: ``(rows, features)``, bool.
-        change: For each such cell, row by row, the prediction minus the prediction with that feature hidden as well.
+        change: For each such cell, in row order, the prediction minus the prediction with that feature hidden as well.
             Shape: ``(selected cells, outputs)``.
-        classes: What the outputs are probabilities of; None: there is one output, the value. Shape: ``(outputs,)``.
+        classes: The classes of the output probabilities; None: the only output is the value. Shape: ``(outputs,)``.
     """
 
     def __init__(self, selected: NDArray[np.bool_], change: NDArray[np.floating], classes: NDArray[Any] | None) -> None:
         self.change, self.classes = change, classes
-        self._where = sparse.csr_array(selected, dtype=np.int64)  # of each cell its place in change, counted from 1
+        self._where = sparse.csr_array(selected, dtype=np.int64)  # position of each cell in change, counted from 1
         self._where.data = np.arange(1, len(change) + 1)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and features."""
+        """Number of rows and features."""
         n_rows, n_features = self._where.shape
         return int(n_rows), int(n_features)
 
     def part(self, rows: Any, features: Any) -> Effects:
-        """Return the effects in some rows and features: slices, positions or boolean arrays."""
+        """Return the effects of some rows and features: slices, positions or boolean arrays."""
         part = object.__new__(Effects)
         part.change, part.classes = self.change, self.classes
         part._where = self._where[rows][:, features]
@@ -62,14 +62,14 @@ class Effects:
         return self._dense((prediction[:, None] == self.classes).argmax(axis=1))
 
     def _dense(self, output: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return a table of one output of each row. Shape: ``(rows,)`` -> ``(rows, features)``."""
+        """Return the effects on one output per row. Shape: ``(rows,)`` -> ``(rows, features)``."""
         cells = self._where.tocoo()
         table = np.zeros(self._where.shape)
         table[cells.row, cells.col] = self.change[cells.data - 1, output[cells.row]]
         return table
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return everything as arrays, by name."""
+        """Return all data as arrays by name."""
         cells = self._where.tocsr()
         cells.sort_indices()
         arrays = {"effect_cells": cells.astype(bool).toarray(), "effect_change": self.change[cells.data - 1]}
@@ -77,7 +77,7 @@ class Effects:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Effects | None:
-        """Return what ``to_arrays`` described, or None where the arrays hold no effects."""
+        """Return the effects that ``to_arrays`` described, or None if the arrays contain no effects."""
         if "effect_change" not in arrays or "effect_cells" not in arrays:
             return None
         cells, change, classes = arrays["effect_cells"], arrays["effect_change"], arrays.get("effect_classes")

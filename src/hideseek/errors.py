@@ -1,4 +1,4 @@
-"""What can go wrong, apart by who can mend it."""
+"""Exceptions and warnings, grouped by who can fix the cause."""
 
 from __future__ import annotations
 
@@ -19,45 +19,45 @@ __all__ = [
 
 
 class HideSeekError(Exception):
-    """Any error that this library raises on purpose."""
+    """Base class of all errors that this library raises on purpose."""
 
 
 class InputError(HideSeekError, ValueError):
-    """An argument is not what was expected; the message names it and says what to do."""
+    """An argument has a wrong value; the message names it and says what to do."""
 
 
 class ArgumentTypeError(InputError, TypeError):
-    """An argument is of a type that cannot be used; the message names it and says what to do."""
+    """An argument has a wrong type; the message names it and says what to do."""
 
 
 class PositionError(InputError, IndexError):
-    """A row or feature is asked for by a position that is not there, or by what is no position."""
+    """A row or feature position is out of range, or not a position."""
 
 
 class UnknownFeatureError(InputError, KeyError):
-    """A feature is asked for by a name that is not there."""
+    """A feature name does not exist."""
 
-    __str__ = Exception.__str__  # a KeyError would show the repr of its message
+    __str__ = Exception.__str__  # KeyError would show the repr of the message
 
 
 class FileAccessError(HideSeekError, OSError):
-    """A file cannot be read or written where the path says."""
+    """A file cannot be read or written."""
 
 
 class MissingFileError(FileAccessError, FileNotFoundError):
-    """There is no file or folder where the path says."""
+    """A file or folder does not exist."""
 
 
 class TrainingError(HideSeekError, RuntimeError):
-    """Training ended without a usable model."""
+    """Training did not give a usable model."""
 
 
 class FileFormatError(HideSeekError, ValueError):
-    """A file is truncated, damaged, foreign or newer than this library; the message names it and says what is wrong."""
+    """A file is truncated, damaged, foreign or newer than this library; the message names it and the problem."""
 
 
 class DataError(HideSeekError, OSError):
-    """A file of a dataset is neither here nor to be had, or is not the published one."""
+    """A dataset file is missing, cannot be downloaded, or fails its checksum."""
 
 
 class HideSeekWarning(UserWarning):

@@ -1,4 +1,4 @@
-"""What every method returns: for each row, how much each feature mattered and which were selected."""
+"""The result of every method: the importance of each feature for each row, and the selected features."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hideseek.cells import short
+from hideseek.cells import format_value
 from hideseek.effects import Effects
 from hideseek.errors import FileFormatError, InputError, PositionError
 from hideseek.explanation_file import read_explanation, write_explanation
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 __all__ = ["Explanation"]
 
 Predictor = Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any] | None]]
-"""Rows -> the prediction for each, and its probability where the model gives one."""
+"""Maps rows to the prediction of each row, and its probability if the model gives one."""
 
 OfCells = Callable[[NDArray[Any]], NDArray[Any]]
-"""Rows -> a number for each row and feature."""
+"""Maps rows to a number for each row and feature."""
 
 EffectsOf = Callable[[NDArray[Any]], Effects]
-"""Rows -> how their predictions change when one more feature is hidden."""
+"""Maps rows to the changes of their predictions when one more feature is hidden."""
 
 _RULES = {
     "feature_names": Rule("a list of names", lambda value: isinstance(value, Iterable)).or_none(),
@@ -47,24 +47,24 @@ _HTML_ROWS = 8
 
 
 class Explanation:
-    """For each row, the importance of every feature and the few that were selected.
+    """The importance of every feature for each row, and the few features that were selected.
 
     Args:
-        importance: Shape: ``(rows, features)``. What it is, ``importance_kind`` says.
+        importance: Importance of the kind ``importance_kind``. Shape: ``(rows, features)``.
         selected: Shape: ``(rows, features)``, bool.
         feature_names: One per column; ``x1``, ``x2``, ... if not given.
         data: The values that were explained, numbers or any objects. Shape: ``(rows, features)``.
         row_labels: One per row; 0, 1, ... if not given.
-        importance_kind: "mask": the share of the feature that was shown, from 0 to 1; other methods name their own.
-        predictor: Gives ``prediction`` and ``probability`` when they are first asked for.
-        model: The fitted model behind them, for those who need more than its answers.
-        inputs: What the predictor takes; data if not given. Shape: ``(rows, any)``.
-        relevance: Gives ``selection_probability`` when it is first asked for.
-        entry: Gives ``entry_price`` when it is first asked for.
-        effects: Gives ``effect`` when it is first asked for.
-        stand_ins: What could take the place of features; None: not known.
-        frame_library: "pandas" or "polars": what frames are made with.
-        target_name: What the predictions are values of, for sentences and pictures.
+        importance_kind: "mask": the share of the feature that was shown, from 0 to 1; other methods have their own.
+        predictor: Computes ``prediction`` and ``probability`` at first access.
+        model: The fitted model that made the explanation.
+        inputs: Inputs of the predictor; ``data`` if not given. Shape: ``(rows, any)``.
+        relevance: Computes ``selection_probability`` at first access.
+        entry: Computes ``entry_price`` at first access.
+        effects: Computes ``effect`` at first access.
+        stand_ins: Columns that could replace features; None: not known.
+        frame_library: "pandas" or "polars": the library of returned frames.
+        target_name: The name of the target, for sentences and figures.
 
     Example:
         >>> from hideseek import Explanation
@@ -101,7 +101,7 @@ class Explanation:
         }
         check_parameters("Explanation", given, _RULES)
         self.importance = as_array("importance", importance)
-        if self.importance.dtype.kind in "biu":  # neither booleans nor unsigned numbers have a negative to sort by
+        if self.importance.dtype.kind in "biu":  # booleans and unsigned integers cannot be negated for sorting
             self.importance = self.importance.astype(np.float64)
         self.selected = as_array("selected", selected, bool)
         if self.importance.ndim != 2 or self.importance.shape != self.selected.shape:
@@ -119,7 +119,7 @@ class Explanation:
         self.target_name = target_name
         self._frame_library = frame_library
         self._predictor = predictor
-        # Stays whole when features are picked, so that predictions can still be made.
+        # Keeps all columns when features are picked, so that predictions can still be made.
         self._inputs = self.data if inputs is None else as_array("inputs", inputs)
         self._predicted: tuple[NDArray[Any], NDArray[Any] | None] | None = None
         self._relevance = relevance
@@ -129,7 +129,7 @@ class Explanation:
         self._effects_of = effects
         self._effects: Effects | None = None
         self._stand_ins = stand_ins
-        self._picked = np.arange(n_features)  # of the features of the fit, those that are left
+        self._picked = np.arange(n_features)  # positions of these features among those of the fit
         for name, size, expected in (
             ("feature_names", len(self.feature_names), n_features),
             ("row_labels", len(self.row_labels), n_rows),
@@ -140,30 +140,30 @@ class Explanation:
         if self.data is not None and self.data.shape != self.importance.shape:
             raise InputError(f"data has the shape {self.data.shape}; importance has {self.importance.shape}")
 
-    # -- what was found -----------------------------------------------------------------------------------------
+    # -- results ------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return len(self.importance)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and features."""
+        """Number of rows and features."""
         return len(self.importance), len(self.feature_names)
 
     @property
     def n_selected(self) -> NDArray[np.int64]:
-        """How many features were selected in each row. Shape: ``(rows,)``."""
+        """Number of selected features in each row. Shape: ``(rows,)``."""
         return np.asarray(self.selected.sum(axis=1))
 
     @property
     def prediction(self) -> NDArray[Any] | None:
-        """The model's answer for each row, or None where the method has no predictor. Shape: ``(rows,)``."""
+        """The model's prediction for each row, or None if the method has no predictor. Shape: ``(rows,)``."""
         predicted = self._predict()
         return None if predicted is None else predicted[0]
 
     @property
     def probability(self) -> NDArray[Any] | None:
-        """The probability of that answer, or None for regression. Shape: ``(rows,)``."""
+        """The probability of that prediction, or None for regression. Shape: ``(rows,)``."""
         predicted = self._predict()
         return None if predicted is None else predicted[1]
 
@@ -174,14 +174,14 @@ class Explanation:
 
     @property
     def selection_probability(self) -> NDArray[Any] | None:
-        """How probable it is that each feature is relevant for its row.
+        """Probability that each feature is relevant for its row.
 
-        Told by the mask at the penalty that the fit chose, whatever penalty this explanation answers at, by one rule
-        for all tables, calibrated for the default preset on seven kinds of tables of classes whose truth is known. Take
-        what lies between 0.05 and 0.95 as a rough guide: of features with a probability of 0.6 to 0.8, by the rule of
-        the other kinds, 74 to 89 % were relevant on five kinds and 31 and 37 % on two (California, switches); with
-        values for a target, 47 %. With preset "fast" it does not hold. None where the model answers for one penalty,
-        as with preset "paper". Shape: ``(rows, features)``.
+        Computed from the mask at the penalty that the fit chose, also if this explanation is at another penalty. The
+        same calibration is used for all tables; it was fitted for the default preset on seven kinds of classification
+        tables with known relevant features. Values between 0.05 and 0.95 are a rough guide: of features with a
+        probability of 0.6 to 0.8, calibrated on the other kinds, 74 to 89 % were relevant on five kinds, and 31 and
+        37 % on two (California, switches); 47 % in regression. Not calibrated for preset "fast". None if the model
+        was trained at one penalty, as with preset "paper". Shape: ``(rows, features)``.
         """
         if self._relevant is None and self._relevance is not None and self._inputs is not None:
             self._relevant = self._relevance(self._inputs)[:, self._picked]
@@ -191,10 +191,9 @@ class Explanation:
     def entry_price(self) -> NDArray[Any] | None:
         """The highest price at which each feature of each row is still selected.
 
-        What showing the feature has to be worth: in nats of log-likelihood for classes, in shares of the target's
-        variance for values; at most the highest price that was trained. A ranking of the features of a row, whatever
-        penalty the model answers at; 0 for features that were screened away. None where the model answers for one
-        penalty. Shape: ``(rows, features)``.
+        In nats of log-likelihood for classes, in shares of the target's variance for values; at most the highest price
+        of training. It ranks the features of a row independently of the penalty; 0 for features that were screened
+        away. None if the model was trained at one penalty. Shape: ``(rows, features)``.
         """
         if self._entered is None and self._entry is not None and self._inputs is not None:
             self._entered = self._entry(self._inputs)[:, self._picked]
@@ -202,19 +201,23 @@ class Explanation:
 
     @property
     def effect(self) -> NDArray[np.float64] | None:
-        """How much each selected feature raises (or, negative, lowers) the prediction of its row.
+        """How much each selected feature raises (or, if negative, lowers) the prediction of its row.
 
-        The prediction from the selected features, minus the prediction from the selected features without this one,
-        which is hidden as all others are, in the same draws. In units of the prediction: the probability of the
-        predicted class (see :meth:`effect_of` for another one), or the value. 0 for features that are not selected:
-        the prediction is not made from them. Effects do not add up: of two features that say the same, hiding either
-        one changes little. None where the method has no such model. Shape: ``(rows, features)``.
+        The prediction from the selected features minus the prediction from the selected features without this one,
+        which is then replaced by the same draws as all hidden features. In units of the prediction: the probability
+        of the predicted class (see :meth:`effect_of` for other classes), or the value. 0 for features that are not
+        selected, since the prediction does not use them. Effects do not add up: if two features carry the same
+        information, hiding either one changes little. None if the method has no such model.
+        Shape: ``(rows, features)``.
         """
         effects, prediction = self._find_effects(), self.prediction
         return None if effects is None or prediction is None else effects.of_prediction(prediction)
 
     def effect_of(self, label: Any) -> NDArray[np.float64] | None:
-        """Return the effects on the probability of one class, whatever was predicted. Shape: ``(rows, features)``."""
+        """Return the effects on the probability of one class, also where another was predicted.
+
+        Shape: ``(rows, features)``.
+        """
         effects = self._find_effects()
         return None if effects is None else effects.of_class(label)
 
@@ -224,16 +227,16 @@ class Explanation:
         return self._effects
 
     def stand_ins(self) -> Any:
-        """Return, for each selected feature of each row, the columns that could take its place.
+        """Return, for each selected feature of each row, the columns that could replace it.
 
-        One line per row, feature and stand-in, the best stand-in first. Columns: ``loss``, what predictions lose when
-        the feature is not known itself, but as far as the stand-in tells it; its ``standard_error``; ``loss_hidden``,
-        what they lose when it is not known at all. All are means over held-out rows of the fit that select the feature
-        at the penalty of the fit, in nats for classes, in shares of the target's variance for values. Listed are
-        copies, which were left out of the fit, and columns that lose at most half of ``loss_hidden``. Networks that
-        were trained on the stand-in could lose less.
+        One line per row, feature and stand-in, the best stand-in first. Columns: ``loss``, the increase of the
+        prediction loss when the feature is replaced by values drawn given the stand-in; its ``standard_error``;
+        ``loss_hidden``, the increase when the feature is hidden. All are means over held-out rows of the fit that
+        select the feature at the penalty of the fit, in nats for classes, in shares of the target's variance for
+        values. Listed are copies, which were dropped before the fit, and columns with at most half of
+        ``loss_hidden``. Networks trained on the stand-in could lose less.
 
-        None where the model does not know: it answers for one penalty, or has no networks.
+        None if the model has no stand-ins: it was trained at one penalty, or has no networks.
 
         Example:
             >>> import numpy as np
@@ -250,7 +253,7 @@ class Explanation:
         return self._frame(stand_in_columns(self._stand_ins, self.feature_names, self.selected, self.row_labels))
 
     def _best_stand_ins(self) -> NDArray[Any] | None:
-        """Return the column that would have done as well as each selected feature, or None where no feature has one.
+        """Return the column that would have done as well as each selected feature, or None if no feature has one.
 
         Shape: ``(rows, features)``, names or None.
         """
@@ -259,16 +262,16 @@ class Explanation:
             return None
         return best_stand_ins(known, self.feature_names, self.selected)
 
-    # -- a part of it -------------------------------------------------------------------------------------------
+    # -- indexing -----------------------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Explanation:
-        """``explanation[rows]``, ``explanation["AGE"]`` or ``explanation[rows, features]``.
+        """Return a part: ``explanation[rows]``, ``explanation["AGE"]`` or ``explanation[rows, features]``.
 
         Rows are positions, slices, lists or boolean arrays; features likewise, or names.
         """
         if isinstance(key, tuple) and not are_names(key):
             if len(key) != 2:
-                raise PositionError(f"an explanation has two axes, rows and features; {len(key)} indices came")
+                raise PositionError(f"an explanation has two axes, rows and features; got {len(key)} indices")
             rows, features = key
         else:
             rows, features = (slice(None), key) if are_names(key) else (key, slice(None))
@@ -303,27 +306,28 @@ class Explanation:
             part._predicted = label[i], None if probability is None else probability[i]
         return part
 
-    # -- for people ---------------------------------------------------------------------------------------------
+    # -- display ------------------------------------------------------------------------------------------------
 
     def describe(self, row: int) -> str:
-        """Return a sentence on the row at this position: the prediction, and what each selected feature does to it.
+        """Return a sentence on the row at this position: its prediction and the effects of the selected features.
 
-        The selected features are those that the prediction was made from; "decided" says no more than that. Where the
-        effects are known they stand for themselves, largest first; elsewhere each feature has its importance behind it.
+        "Decided" means that the prediction was made from the selected features, and nothing more. Features are listed
+        with their effects, largest first, or with their importance if effects are not known.
         """
         return sentence(self[row_number(row)])
 
     @property
     def plot(self) -> ExplanationPlots:
-        """Pictures: ``plot()`` is the heatmap, ``plot.bar()`` the ranking; more are in ``hideseek.report``."""
-        from hideseek.report import ExplanationPlots  # a room above this one, entered when first asked for
+        """Figures: ``plot()`` is the heatmap, ``plot.bar()`` the ranking; more are in ``hideseek.report``."""
+        from hideseek.report import ExplanationPlots  # a higher layer, imported only when used
 
         return ExplanationPlots(self)
 
     def to_frame(self) -> Any:
-        """One line per row and feature: row, feature, value, importance, selected and, where known, effect.
+        """Return a frame with one line per row and feature.
 
-        Where features have one, ``stand_in`` is a column that would have done as well; see :meth:`stand_ins`.
+        Columns: row, feature, value, importance, selected and, if known, effect, and ``stand_in``, a column that would
+        have done as well (see :meth:`stand_ins`).
         """
         n_rows, n_features = self.shape
         columns: dict[str, NDArray[Any]] = {
@@ -340,12 +344,12 @@ class Explanation:
         return self._frame(columns)
 
     def mean_importance(self) -> Any:
-        """The ranking over all rows: mean importance, its standard error, and the share of rows that select it."""
+        """Return the ranking over all rows: mean importance, its standard error, and the share of rows selecting it."""
         _, columns = self._ranking()
         return self._frame(columns)
 
     def _ranking(self) -> tuple[NDArray[np.intp], dict[str, NDArray[Any]]]:
-        """The features' positions, most important first, and the columns of ``mean_importance``."""
+        """Return the positions of the features, most important first, and the columns of ``mean_importance``."""
         n_rows = len(self)
         mean = self.importance.mean(axis=0, dtype=np.float64)
         spread = self.importance.std(axis=0, ddof=1, dtype=np.float64) if n_rows > 1 else np.full(len(mean), np.nan)
@@ -358,20 +362,20 @@ class Explanation:
         }
 
     def _one_type(self, values: NDArray[Any]) -> Any:
-        """Polars has no columns of mixed values: there they are text."""
+        """Return the values as text for polars, which has no columns of mixed types."""
         if values.dtype != object or self._frame_library == "pandas":
             return values
-        return [None if value is None else short(value) for value in values]
+        return [None if value is None else format_value(value) for value in values]
 
     def to_shap(self, values: str = "importance", of: Any = None) -> Any:
         """Return importances or effects as a ``shap.Explanation``, for ``shap.plots``.
 
         Args:
             values: "importance": for bar, beeswarm, violin, scatter and heatmap plots. Masks do not add up from a base
-                value to the prediction, so waterfall, force and decision plots are refused; the line f(x) above a
-                heatmap is how many features are shown. "effect": for those plots too. They end at the prediction, and
-                each bar is right by itself: what hiding that one feature changes. But effects do not add up, so where
-                such a plot begins is only what is left, and not, as SHAP writes there, a mean prediction E[f(X)].
+                value to the prediction, so waterfall, force and decision plots raise an error; the line f(x) above a
+                heatmap is the number of shown features. "effect": for those plots too. They end at the prediction, and
+                each bar is the effect of one feature. But effects do not add up, so the start of such a plot is only
+                the remainder, and not the mean prediction E[f(X)] that SHAP labels it.
             of: The class whose probability the effects are on; if not given, the predicted one of each row.
         """
         return to_shap(self, values, of)
@@ -396,7 +400,7 @@ class Explanation:
         for i in range(min(len(self), _HTML_ROWS)):
             cells = []
             for j in range(len(self.feature_names)):
-                text = f"{self.importance[i, j]:.2f}" if self.data is None else short(self.data[i, j])
+                text = f"{self.importance[i, j]:.2f}" if self.data is None else format_value(self.data[i, j])
                 alpha = abs(float(self.importance[i, j])) / high
                 weight = "bold" if self.selected[i, j] else "normal"
                 style = f"background:rgba(0,114,178,{0.6 * alpha:.2f});font-weight:{weight};text-align:right"
@@ -416,8 +420,8 @@ class Explanation:
         quality: Mapping[str, float | str] | None = None,
         categories: Mapping[str, Mapping[Any, str]] | None = None,
     ) -> None:
-        """Write one HTML file that shows all of this, without a network; see ``hideseek.report.write_report``."""
-        from hideseek.report import write_report  # a room above this one, entered only when asked for
+        """Write one self-contained HTML file with the explanations; see ``hideseek.report.write_report``."""
+        from hideseek.report import write_report  # a higher layer, imported only when used
 
         write_report(self, path, title=title, y=y, quality=quality, categories=categories)
 
@@ -448,7 +452,7 @@ class Explanation:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Explanation:
-        """The explanation that ``save`` wrote.
+        """Return the explanation that ``save`` wrote.
 
         Raises:
             FileFormatError: The file is truncated, foreign, or written by a newer format.
@@ -471,5 +475,7 @@ class Explanation:
         explanation._entered = arrays.get("entry_price")
         explanation._effects = Effects.from_arrays(arrays)
         if explanation._effects is not None and explanation._effects.shape != explanation.shape:
-            raise FileFormatError(f"{os.fspath(path)!r} has effects of other rows or features: save it again")
+            raise FileFormatError(
+                f"{os.fspath(path)!r} has effects whose shape differs from the explanation: save it again"
+            )
         return explanation

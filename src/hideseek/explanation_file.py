@@ -1,4 +1,4 @@
-"""Explanations as one ``.npz`` file: plain arrays and a digest of them, without pickle."""
+"""Explanations in one ``.npz`` file: plain arrays and their digest, without pickle."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hideseek.validation import Rule, choice
 __all__ = ["read_explanation", "write_explanation"]
 
 _FORMAT = 2
-"""Format 1 had no digest."""
+"""File format; format 1 had no digest."""
 
 _ANY = ("b", "i", "u", "f", "U", "S", "m", "M")
 _MEMBERS = {
@@ -47,17 +47,17 @@ _MEMBERS = {
     "digest": ArrayRule(("U",), (), optional=True),
 }
 _MOST_SECONDS = 1e13
-"""More than a duration of Python can have."""
+"""More than any Python duration."""
 
 _DEEPEST = 8
-"""Groups of columns are tuples of cells, and hardly ever tuples of tuples."""
+"""Maximum nesting: groups of columns are tuples of cells, hardly ever tuples of tuples."""
 
 
 def write_explanation(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> None:
-    """Write the arrays of an explanation, atomically; ``data`` may be objects.
+    """Write the arrays of an explanation atomically; ``data`` may contain objects.
 
     Raises:
-        InputError: The explanation holds what ``read_explanation`` would refuse, such as importances that are NaN.
+        InputError: The explanation contains values that ``read_explanation`` would refuse, such as NaN importances.
     """
     arrays = {"format": np.array(_FORMAT), **arrays}
     if "data" in arrays and arrays["data"].dtype == object:
@@ -100,7 +100,7 @@ def _check_format(arrays: dict[str, NDArray[Any]]) -> None:
     if version > _FORMAT:
         raise FileFormatError(f"it has format {version}, and this hideseek reads up to format {_FORMAT}")
     if (version >= 2 or digest is not None) and str(digest) != digest_of("", arrays):
-        raise FileFormatError("it is damaged: its content is not what its digest was made of")
+        raise FileFormatError("it is damaged: its content does not match its digest")
     check_value(str(arrays["frame_library"]), choice("pandas", "polars"), "frame_library")
 
 
@@ -118,7 +118,7 @@ def _is_cell(value: Any, depth: int = 0) -> bool:
 
 
 def _cells(content: bytes, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return the table of objects, which has to be of this shape."""
+    """Return the table of objects, after checking that it has this shape."""
     n_cells = shape[0] * shape[1]
     rules = Fields(
         {
@@ -135,11 +135,11 @@ def _cells(content: bytes, shape: tuple[int, ...]) -> NDArray[Any]:
     except FileFormatError:
         raise
     except (RecursionError, ValueError) as error:
-        raise FileFormatError("its cells are not in the form in which they are written") from error
+        raise FileFormatError("its cells are not in the format that hideseek writes") from error
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
-    """Return objects as an array of their one type, or else as text: neither needs pickle."""
+    """Return objects as an array of their common type, else as text, so that no pickle is needed."""
     if values.dtype != object:
         return values
     kinds = {type(value) for value in values.flat}

@@ -1,4 +1,4 @@
-"""Paths as users give them, and files that a reader sees whole or not at all."""
+"""Paths given by users, and atomic writing of files."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ __all__ = ["accessing", "as_path", "write_atomically"]
 def as_path(path: str | os.PathLike[str]) -> Path:
     """Return the path of a file, or raise an InputError."""
     if isinstance(path, bytes) or not isinstance(path, str | os.PathLike):
-        raise ArgumentTypeError(f"path must be text or a pathlib.Path, and {type(path).__name__} came")
+        raise ArgumentTypeError(f"path must be text or a pathlib.Path; got {type(path).__name__}")
     if not os.fspath(path) or "\0" in os.fspath(path):
-        raise InputError(f"path={os.fspath(path)!r} is no path of a file")
+        raise InputError(f"path={os.fspath(path)!r} is not the path of a file")
     return Path(path)
 
 
 @contextmanager
 def accessing(path: str | os.PathLike[str], what: str) -> Iterator[Path]:
-    """Give the path, and turn an OSError in what is done with it into one of ours that names it.
+    """Yield the path, and turn an OSError inside the context into a FileAccessError that names it.
 
     Args:
         path: The file.
@@ -48,7 +48,7 @@ _LONGEST = 300
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write beside the target, then rename over it; a failure leaves what was there."""
+    """Write a file beside the target and rename it to the target, so that a failure leaves the old file."""
     with accessing(path, "write") as target:
         if not target.parent.is_dir():
             raise MissingFileError(f"cannot write {os.fspath(path)!r}: there is no folder {str(target.parent)!r}")

@@ -1,4 +1,4 @@
-"""What a frame brings along besides its numbers, and tables of any kind that stay what they are."""
+"""Frame helpers: row labels, library, and row selection that keeps the type of the input."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ FrameLibrary = Literal["pandas", "polars"]
 
 
 def check_arrow(X: Any) -> None:
-    """Raise an InputError if X is a table of pyarrow whose lengths and offsets lead out of its memory.
+    """Raise an InputError if X is a pyarrow table whose lengths and offsets point outside its memory.
 
-    Tables from malformed files are such: pyarrow reads them without a look at these.
+    pyarrow does not check them when it reads a malformed file.
     """
     native = nw.to_native(X, pass_through=True)
     if not nw.dependencies.is_pyarrow_table(native):
@@ -39,11 +39,13 @@ def check_arrow(X: Any) -> None:
     try:
         native.validate(full=True)
     except ValueError as error:
-        raise InputError(f"X is not a valid table of pyarrow: {error}; look for a damaged file behind it") from error
+        raise InputError(
+            f"X is not a valid pyarrow table: {error}; the file it was read from may be damaged"
+        ) from error
 
 
 def row_labels(X: Any) -> NDArray[Any] | None:
-    """The index of a pandas frame, or the name of a Series that is one row; None where rows have no labels."""
+    """Return the index of a pandas frame, or the name of a Series that is one row; None if rows have no labels."""
     if is_series(X):
         return None if X.name is None else np.array([X.name])
     frame = nw.from_native(X, eager_only=True, pass_through=True)
@@ -57,13 +59,13 @@ def is_series(values: Any) -> bool:
 
 
 def frame_library(X: Any) -> FrameLibrary:
-    """The library that made X, or pandas where X is no frame."""
+    """Return the library of a frame; pandas if X is not a frame."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return "polars" if isinstance(frame, nw.DataFrame) and frame.implementation.is_polars() else "pandas"
 
 
 def make_frame(columns: Mapping[str, NDArray[Any] | Sequence[Any]], library: FrameLibrary) -> Any:
-    """A frame of that library with these columns."""
+    """Return a frame of that library with these columns."""
     try:
         return nw.from_dict(columns, backend=library).to_native()
     except ModuleNotFoundError as error:
@@ -73,7 +75,7 @@ def make_frame(columns: Mapping[str, NDArray[Any] | Sequence[Any]], library: Fra
 
 
 def from_tensor(values: Any) -> NDArray[Any]:
-    """Return a tensor of torch as an array; types that numpy lacks become single precision."""
+    """Return a torch tensor as an array; types that numpy lacks become single precision."""
     values = values.detach().cpu().to_dense()
     try:
         return np.asarray(values.numpy())
@@ -82,14 +84,14 @@ def from_tensor(values: Any) -> NDArray[Any]:
 
 
 def unmasked(values: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
-    """Return the values of a masked array, with NaN, or None among objects, for those that are masked."""
+    """Return the values of a masked array with NaN, or None for objects, where they are masked."""
     plain = np.array(values.data, dtype=object if values.dtype == object else np.float64)
     plain[np.ma.getmaskarray(values)] = None if plain.dtype == object else np.nan
     return plain
 
 
 def n_rows(X: Any) -> int:
-    """Return how many rows a table of any kind has; 0 where it is none."""
+    """Return the number of rows of a table of any kind; 0 if it is not a table."""
     shape = getattr(X, "shape", None)
     if isinstance(shape, tuple):
         return int(shape[0]) if shape else 0
@@ -97,7 +99,7 @@ def n_rows(X: Any) -> int:
 
 
 def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Some rows of a table, as a table of the same kind; lists become an array."""
+    """Return some rows of a table, as a table of the same kind; lists become an array."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return frame[rows].to_native()
@@ -105,13 +107,13 @@ def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
 
 
 def mixed_rows(X: Any, others: Any, kept: NDArray[np.bool_], picks: NDArray[np.intp]) -> Any:
-    """X where ``kept`` is true, and elsewhere the same column of another row: a table of X's kind, with its types.
+    """Return X where ``kept`` is true, and values of other rows elsewhere, as a table with X's kind and types.
 
     Args:
         X: A frame, an array or a tensor of numbers. Shape: ``(rows, features)``.
         others: Rows of the same columns.
-        kept: Shape: ``(rows, features)``.
-        picks: The row of ``others`` that stands in for each cell. Shape: ``(rows, features)``.
+        kept: True for cells that are not replaced. Shape: ``(rows, features)``.
+        picks: The row of ``others`` that replaces each cell. Shape: ``(rows, features)``.
     """
     frame, other = (nw.from_native(table, eager_only=True, pass_through=True) for table in (X, others))
     if isinstance(frame, nw.DataFrame) and isinstance(other, nw.DataFrame):

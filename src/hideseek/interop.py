@@ -1,4 +1,4 @@
-"""Explanations in the form of other libraries."""
+"""Conversion of explanations to the types of other libraries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOT_A_SUM = "effects of hiding one feature at a time (they do not add up)"
 
 
 class NotAdditive:
-    """Stands where SHAP keeps the base value that contributions add up from, and says why there is none."""
+    """Placeholder for SHAP's base value that raises an error with the reason why there is none."""
 
     shape = ()
 
@@ -40,7 +40,7 @@ class NotAdditive:
 
 
 def to_shap(explanation: Explanation, values: str = "importance", of: Any = None) -> Any:
-    """As a ``shap.Explanation``; see :meth:`hideseek.Explanation.to_shap`."""
+    """Return a ``shap.Explanation``; see :meth:`hideseek.Explanation.to_shap`."""
     check_parameters("to_shap", {"values": values}, {"values": choice("importance", "effect")})
     about = {"data": explanation.data, "feature_names": list(explanation.feature_names)}
     if values == "importance":
@@ -60,10 +60,10 @@ def _shap() -> Any:
 
 
 def _effects_and_answer(explanation: Explanation, of: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the effects, and the probabilities or values that they are effects on. Shape: rows along axis 0."""
+    """Return the effects, and the probabilities or values that they change. Shape: rows along axis 0."""
     effect = explanation.effect if of is None else explanation.effect_of(of)
     if effect is None or explanation.prediction is None:
-        raise InputError('values="effect": this explanation has no effects, since no model that gives them made it')
+        raise InputError('values="effect": this explanation has no effects; explain with a HideSeek model to get them')
     if explanation.probability is None:
         return effect, np.asarray(explanation.prediction, dtype=np.float64)
     answer = np.asarray(explanation.probability, dtype=np.float64)
@@ -73,4 +73,4 @@ def _effects_and_answer(explanation: Explanation, of: Any) -> tuple[NDArray[np.f
     classes = getattr(explanation.model, "classes_", None)
     if predicted.all() or (classes is not None and len(classes) == 2):
         return effect, np.where(predicted, answer, 1 - answer)
-    raise InputError(f"of={of!r}: of more than two classes, only the probability of the predicted one is known")
+    raise InputError(f"of={of!r}: with more than two classes, only the probability of the predicted class is known")

@@ -1,7 +1,7 @@
-"""Fitted models as one ``.safetensors`` file: arrays, and a description in JSON. Nothing in it is ever executed.
+"""Fitted models in one ``.safetensors`` file: arrays, and a description in JSON. Nothing in it is executed.
 
-Beside the description stands a digest of it and of the arrays. A file is checked as a whole before anything is built:
-first its digest, then the description and the arrays against the rules of the class that it holds.
+The file also contains a digest of the description and the arrays. It is checked completely before a model is built:
+first the digest, then the description and the arrays against the rules of the model's class.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from hideseek.validation import Rule, integer, listed
 __all__ = ["LABELS", "Arrays", "Description", "header_of", "labels_from_json", "labels_to_json", "load", "save"]
 
 FORMAT_VERSION = 2
-"""Format 1 had no digest."""
+"""File format; format 1 had no digest."""
 
 _KEY, _DIGEST = "hideseek", "digest"
 _TENSOR_TYPES = ("BOOL", "I8", "I64", "F32", "F64")
 _LARGEST_LABELS = 2**26
-"""Bytes that the class labels of a file may need."""
+"""Maximum number of bytes for the class labels of a file."""
 
 Arrays = Mapping[str, NDArray[Any]]
 Description = dict[str, Any]
@@ -44,7 +44,7 @@ _ROOMS = {
     "L2X": "hideseek.baselines",
     "RealX": "hideseek.baselines",
 }
-"""Where the classes that can be saved live; a file can name one of these and nothing else."""
+"""The packages of the classes that can be saved; a file can name only these classes."""
 
 
 _HEADER = Fields(
@@ -58,10 +58,10 @@ _HEADER = Fields(
 
 
 def save(path: str | os.PathLike[str], model: Any, arrays: Arrays, description: Description) -> None:
-    """Write arrays and description; ``description`` must be JSON.
+    """Write arrays and description; ``description`` must be JSON data.
 
     Raises:
-        InputError: The model holds what ``load`` would refuse, such as a parameter that was set to a wrong value.
+        InputError: The model contains something that ``load`` would refuse, such as a parameter with a wrong value.
     """
     header = {
         "format": FORMAT_VERSION,
@@ -72,7 +72,7 @@ def save(path: str | os.PathLike[str], model: Any, arrays: Arrays, description: 
     if header["class"] not in _ROOMS:
         raise InputError(f"a {header['class']} cannot be saved: only {listed(_ROOMS)} can be loaded again")
     try:
-        written = json.dumps(header, default=lambda value: value.item())  # numbers of numpy
+        written = json.dumps(header, default=lambda value: value.item())  # numpy numbers
     except (AttributeError, RecursionError, TypeError, ValueError) as error:
         raise InputError(f"a parameter or label cannot be written as JSON: {error}") from error
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -84,7 +84,7 @@ def save(path: str | os.PathLike[str], model: Any, arrays: Arrays, description: 
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The model that ``save`` wrote.
+    """Return the model that ``save`` wrote.
 
     Args:
         path: A file written by a model's ``save``.
@@ -113,13 +113,13 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def header_of(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a file says about itself: ``format``, ``library`` (its version), ``class`` and ``description``."""
+    """Return the header of a file: ``format``, ``library`` (its version), ``class`` and ``description``."""
     header, _ = _contents(path)
     return header
 
 
 def _contents(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
-    """Return the header, whose description is still to be checked, and the arrays."""
+    """Return the header, whose description is not checked yet, and the arrays."""
     with accessing(path, "read") as file:
         if not file.is_file():
             raise MissingFileError(f"no file at {os.fspath(path)!r}")
@@ -138,7 +138,7 @@ def _contents(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
 def _checked_contents(file: Any) -> tuple[dict[str, Any], Arrays]:
     metadata = file.metadata() or {}
     if _KEY not in metadata:
-        raise FileFormatError("was not written by hideseek: it holds no hideseek description")
+        raise FileFormatError("was not written by hideseek: it has no hideseek description")
     try:
         header = json.loads(metadata[_KEY])
     except (RecursionError, ValueError) as error:
@@ -162,7 +162,7 @@ def _checked_contents(file: Any) -> tuple[dict[str, Any], Arrays]:
 
 def _check_digest(metadata: Mapping[str, str], arrays: Arrays) -> None:
     if metadata.get(_DIGEST) != digest_of(metadata[_KEY], arrays):
-        raise FileFormatError("is damaged: its content is not what its digest was made of; copy or save it again")
+        raise FileFormatError("is damaged: its content does not match its digest; copy or save it again")
 
 
 def _tensor(file: Any, name: str) -> NDArray[Any]:
@@ -187,13 +187,13 @@ def _restored(header: dict[str, Any], arrays: Arrays) -> Any:
 
 
 def labels_to_json(labels: NDArray[Any]) -> dict[str, Any]:
-    """Class labels or names of any plain kind, with what is needed to make them again."""
+    """Return class labels or names of any plain kind as JSON data, with their type."""
     values = labels.view(np.int64) if labels.dtype.kind in "mM" else labels
     return {"dtype": labels.dtype.str, "values": values.tolist()}
 
 
 def labels_from_json(description: Mapping[str, Any]) -> NDArray[Any]:
-    """The labels that ``labels_to_json`` described."""
+    """Return the labels that ``labels_to_json`` described."""
     dtype = np.dtype(description["dtype"])
     if dtype.kind in "mM":
         return np.array(description["values"], dtype=np.int64).view(dtype)
@@ -201,7 +201,7 @@ def labels_from_json(description: Mapping[str, Any]) -> NDArray[Any]:
 
 
 def _are_labels(value: Any) -> bool:
-    """Return whether ``labels_from_json`` can make labels of this, at least two different ones."""
+    """Return whether ``labels_from_json`` can read this, as at least two different labels."""
     if not isinstance(value, dict) or set(value) != {"dtype", "values"} or not isinstance(value["values"], list):
         return False
     dtype, values = parsed_dtype(value["dtype"]), value["values"]
@@ -211,7 +211,7 @@ def _are_labels(value: Any) -> bool:
 
 
 def _fits(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Return whether an array of the type can hold the value as it is."""
+    """Return whether an array of this type can hold the value exactly."""
     if dtype.kind == "b" or isinstance(value, bool):
         return isinstance(value, bool) and dtype.kind in "bO"
     if dtype.kind in "iumM":
@@ -223,4 +223,4 @@ def _fits(value: Any, dtype: np.dtype[Any]) -> bool:
 
 
 LABELS = Rule("at least two different class labels, with their type", _are_labels)
-"""For what ``labels_to_json`` gives."""
+"""Rule for the output of ``labels_to_json``."""

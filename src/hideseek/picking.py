@@ -1,4 +1,4 @@
-"""Picking rows and features: by position, slice, list, boolean array or name."""
+"""Selection of rows and features by position, slice, list, boolean array or name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["are_names", "by_name", "positions"]
 
 
 def are_names(key: Any) -> bool:
-    """Return whether this is one name, or a list, tuple, array or index of names."""
+    """Return whether the key is one name, or a list, tuple, array or index of names."""
     parts = key.tolist() if hasattr(key, "tolist") else key
     return isinstance(key, str) or (
         isinstance(parts, list | tuple) and len(parts) > 0 and all(isinstance(part, str) for part in parts)
@@ -22,7 +22,7 @@ def are_names(key: Any) -> bool:
 
 
 def by_name(features: Any, feature_names: Sequence[str]) -> Any:
-    """Return the positions of features that are given by name; anything else stays as it is."""
+    """Return the positions of features given by name; other keys are returned unchanged."""
     if not are_names(features):
         return features
     names = [features] if isinstance(features, str) else [str(name) for name in features]
@@ -33,14 +33,14 @@ def by_name(features: Any, feature_names: Sequence[str]) -> Any:
 
 
 def positions(key: Any, size: int, what: str) -> Any:
-    """Return an index that keeps its axis: a slice, an array of positions, or one of booleans.
+    """Return an index that keeps the axis: a slice, an array of positions, or an array of booleans.
 
     Args:
-        key: What the user asked for.
-        size: How many there are.
+        key: The user's key.
+        size: The length of the axis.
         what: "row" or "feature", for messages.
     """
-    refused = f"{what}s are picked by position, slice, list or boolean array; {shown(key)} came"
+    refused = f"{what}s are selected by position, slice, list or boolean array; got {shown(key)}"
     if isinstance(key, slice):
         try:
             key.indices(size)
@@ -58,9 +58,9 @@ def positions(key: Any, size: int, what: str) -> Any:
         raise PositionError(refused)
     if picked.dtype == bool:
         if len(picked) != size:
-            raise PositionError(f"{len(picked)} booleans came to pick from {size} {what}s")
+            raise PositionError(f"got {len(picked)} booleans to select from {size} {what}s")
         return picked
     outside = picked[(picked < -size) | (picked >= size)]
     if len(outside):
-        raise PositionError(f"{what} {shown(outside.tolist()[0])} of an explanation with {size} {what}s")
+        raise PositionError(f"{what} {shown(outside.tolist()[0])} is out of range: the explanation has {size} {what}s")
     return picked

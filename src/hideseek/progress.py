@@ -13,9 +13,9 @@ __all__ = ["training_progress"]
 
 @contextmanager
 def training_progress(verbose: bool, steps: int, penalty: float) -> Iterator[OnProgress | None]:
-    """A callback for the training loop that moves a bar with loss, penalty and features shown per row.
+    """Return a callback for the training loop that updates a bar with loss, penalty and features shown per row.
 
-    Gives None, and so costs nothing, unless ``verbose`` is set and the error stream is a terminal.
+    Returns None unless ``verbose`` is set and the error stream is a terminal.
     """
     if not (verbose and sys.stderr.isatty()):
         yield None

@@ -1,4 +1,4 @@
-"""Rules for what a file may hold, checked before anything is built from it.
+"""Rules for the content of a file, checked before anything is built from it.
 
 A description is checked with a tree of rules: ``Rule`` for one value, ``Fields`` for an object, ``ListOf`` for a list,
 ``MapOf`` for an object with any keys. Arrays are checked with an ``ArrayRule`` each. To let a file hold one more entry,
@@ -57,14 +57,14 @@ def brief(value: object) -> str:
 
 
 class Node(Protocol):
-    """A rule for a value that is made of others."""
+    """A rule for a composite value."""
 
     def check(self, value: Any, place: str) -> None:
-        """Raise a FileFormatError that says what is wrong at this place."""
+        """Raise a FileFormatError with the place if the value breaks the rule."""
 
 
 def check_value(value: Any, rule: Rule | Node, place: str) -> None:
-    """Raise a FileFormatError unless the value keeps the rule; ``place`` says where in the file it is."""
+    """Raise a FileFormatError if the value breaks the rule; ``place`` is its position in the file."""
     if not isinstance(rule, Rule):
         rule.check(value, place)
     elif not rule.accepts(value):
@@ -73,7 +73,7 @@ def check_value(value: Any, rule: Rule | Node, place: str) -> None:
 
 @dataclass(frozen=True)
 class Fields:
-    """An object with these keys and no others; the optional ones may be missing."""
+    """An object with these keys and no others; optional keys may be missing."""
 
     required: Mapping[str, Rule | Node]
     optional: Mapping[str, Rule | Node] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class Fields:
 
 @dataclass(frozen=True)
 class ListOf:
-    """A list whose entries keep one rule."""
+    """A list whose entries follow one rule."""
 
     rule: Rule | Node
     least: int = 0
@@ -108,7 +108,7 @@ class ListOf:
 
 @dataclass(frozen=True)
 class MapOf:
-    """An object with any keys, whose values keep one rule."""
+    """An object with any keys, whose values follow one rule."""
 
     rule: Rule | Node
 
@@ -137,7 +137,7 @@ def _refuse_unknown(names: Collection[str], known: Collection[str], what: str) -
 
 
 def is_text(value: Any) -> bool:
-    """Return whether this is text that can be written: half of a surrogate pair cannot."""
+    """Return whether the value is text that can be encoded: half of a surrogate pair cannot."""
     if not isinstance(value, str):
         return False
     try:
@@ -148,7 +148,7 @@ def is_text(value: Any) -> bool:
 
 
 def text(longest: float = inf) -> Rule:
-    """Return the rule for text of at most so many characters."""
+    """Return the rule for text of at most ``longest`` characters."""
     return Rule("text", lambda value: is_text(value) and len(value) <= longest)
 
 
@@ -165,7 +165,7 @@ SCALAR = Rule("text, a number, true or false", _is_scalar)
 
 
 def parsed_dtype(written: Any) -> np.dtype[Any] | None:
-    """Return the plain numpy type that was written so, or None where there is none."""
+    """Return the plain numpy type with this name, or None if there is none."""
     if not isinstance(written, str) or not _DTYPE.fullmatch(written):
         return None
     try:
@@ -179,11 +179,11 @@ def parsed_dtype(written: Any) -> np.dtype[Any] | None:
 
 @dataclass(frozen=True)
 class ArrayRule:
-    """What an array may be.
+    """The allowed type, shape and values of an array.
 
     Attributes:
-        types: Numpy's short names of types, such as "f4", or of kinds of them, such as "f".
-        shape: For each axis its length, or the name of a length. A name stands for one length in the whole file.
+        types: Numpy's short names of types, such as "f4", or of kinds of types, such as "f".
+        shape: For each axis its length, or the name of a length. A name has the same length in the whole file.
         low: The smallest value.
         high: The largest value.
         finite: Whether every value is a finite number.
@@ -199,7 +199,7 @@ class ArrayRule:
 
 
 class _Shaped(Protocol):
-    """An array, or what is known of it before it is read."""
+    """An array, or its type and shape before it is read."""
 
     @property
     def dtype(self) -> np.dtype[Any]: ...
@@ -209,7 +209,7 @@ class _Shaped(Protocol):
 
 
 def check_array_names(names: Collection[str], rules: Mapping[str, ArrayRule]) -> None:
-    """Raise a FileFormatError where an array is missing or unknown."""
+    """Raise a FileFormatError if an array is missing or unknown."""
     missing = [name for name, rule in rules.items() if name not in names and not rule.optional]
     if missing:
         raise FileFormatError(f"it lacks {some([repr(name) for name in missing])}")
@@ -217,7 +217,7 @@ def check_array_names(names: Collection[str], rules: Mapping[str, ArrayRule]) ->
 
 
 def check_shape(name: str, array: _Shaped, rule: ArrayRule, sizes: dict[str, int]) -> None:
-    """Raise a FileFormatError unless type and shape are right; lengths that were not known are added to ``sizes``."""
+    """Raise a FileFormatError if type or shape is wrong; new named lengths are added to ``sizes``."""
     if array.dtype.kind not in rule.types and array.dtype.str[1:] not in rule.types:
         expected = some([np.dtype(t).name if len(t) > 1 else f"type {t!r}" for t in rule.types])
         raise FileFormatError(f"array {name!r} has the type {array.dtype}; expected {expected}")
@@ -233,12 +233,12 @@ def check_shape(name: str, array: _Shaped, rule: ArrayRule, sizes: dict[str, int
 
 
 def check_values(name: str, array: NDArray[Any], rule: ArrayRule) -> None:
-    """Raise a FileFormatError unless every value of the array keeps the rule."""
+    """Raise a FileFormatError if a value of the array breaks the rule."""
     if array.size == 0:
         return
     kind = array.dtype.kind
     if kind == "b":
-        fits = bool(array.view(np.uint8).max() <= 1)  # any other byte counts as true here and as more there
+        fits = bool(array.view(np.uint8).max() <= 1)  # numpy and torch read other bytes differently
     elif kind == "U":
         points = np.ascontiguousarray(array).reshape(-1).view(f"{array.dtype.byteorder}u4")
         fits = bool((points <= 0x10FFFF).all() and not ((points >= 0xD800) & (points <= 0xDFFF)).any())
@@ -251,6 +251,4 @@ def check_values(name: str, array: NDArray[Any], rule: ArrayRule) -> None:
     if not fits:
         span = "" if rule.low == -inf and rule.high == inf else f" from {rule.low:g} to {rule.high:g}"
         words = {"b": "true or false alone", "U": "characters of Unicode alone", "f": f"finite values{span}"}
-        raise FileFormatError(
-            f"array {name!r} has values that it cannot have; expected {words.get(kind, 'values' + span)}"
-        )
+        raise FileFormatError(f"array {name!r} has invalid values; expected {words.get(kind, 'values' + span)}")

@@ -1,4 +1,4 @@
-"""An explanation of one row in words."""
+"""Sentences that explain one row."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hideseek.cells import named_answer, quoted, short
+from hideseek.cells import format_value, named_answer, quote_value
 from hideseek.validation import listed
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ __all__ = ["sentence"]
 
 
 def sentence(one: Explanation) -> str:
-    """Return a sentence on the only row of an explanation: the prediction, and what the selected features do to it."""
+    """Return a sentence on the only row of an explanation: its prediction and the effects of the selected features."""
     predicted = ""
     if one.prediction is not None:
         sure = "" if one.probability is None else f" (probability {one.probability[0]:.2f})"
@@ -37,7 +37,7 @@ def _with_importance(one: Explanation) -> str:
 
 
 def _with_effect(one: Explanation, effect: NDArray[np.float64]) -> str:
-    """Return what the selected features do, in clauses: those that raise the prediction, lower it, or hardly change it.
+    """Return clauses on the features that raise the prediction, lower it, or hardly change it.
 
     "age = 42 raises the probability of y = 1 from 0.21 to 0.58, sex = 1 from 0.50; hours = 3 lowers it from 0.61".
     """
@@ -65,7 +65,7 @@ def _with_effect(one: Explanation, effect: NDArray[np.float64]) -> str:
 
 
 def _answer(one: Explanation) -> tuple[float, str]:
-    """Return the number that the effects change, and what it is."""
+    """Return the number that the effects change, and its name."""
     if one.probability is None:
         return float(np.asarray(one.prediction)[0]), "the prediction"
     label = named_answer(np.asarray(one.prediction)[0], one.target_name)
@@ -73,22 +73,22 @@ def _answer(one: Explanation) -> tuple[float, str]:
 
 
 def _written(one: Explanation, answer: float) -> str:
-    return short(answer) if one.probability is None else f"{min(1.0, max(0.0, answer)):.2f}"
+    return format_value(answer) if one.probability is None else f"{min(1.0, max(0.0, answer)):.2f}"
 
 
 def _by_size(one: Explanation, numbers: NDArray[np.floating]) -> NDArray[np.intp]:
-    """Return the selected features, the largest number of either sign first."""
+    """Return the selected features, largest absolute number first."""
     chosen = np.flatnonzero(one.selected[0])
     return chosen[np.argsort(-np.abs(numbers[chosen]), kind="stable")]
 
 
 def _named(one: Explanation, j: int) -> str:
-    value = "" if one.data is None else f" = {quoted(one.data[0, j])}"
+    value = "" if one.data is None else f" = {quote_value(one.data[0, j])}"
     return one.feature_names[j] + value + _stand_in(one, j)
 
 
 def _stand_in(one: Explanation, j: int) -> str:
-    """Return " (x12 would have done as well)", or nothing where no column would that is not selected itself."""
+    """Return " (x12 would have done as well)", or nothing if every such column is selected itself or there is none."""
     found = [each.name for each in (one._stand_ins or {}).get(one.feature_names[j], ()) if each.does_as_well]
     selected = {one.feature_names[k] for k in np.flatnonzero(one.selected[0])} if found else set()
     free = [name for name in found if name not in selected]

@@ -1,4 +1,4 @@
-"""Columns that could take the place of a feature, and what predictions would lose."""
+"""Columns that could replace a feature, and the increase of the prediction loss."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 __all__ = ["StandIn", "StandIns", "best_stand_ins", "from_arrays", "stand_in_columns", "to_arrays"]
 
 _AS_WELL, _AT_WORST = 0.1, 0.3
-"""Shares of what a feature is worth that a column which does as well may lose: as measured, and two standard errors
-above that."""
+"""A stand-in does as well if its loss is at most this share of ``loss_hidden``, as measured and plus two standard
+errors."""
 
 
 class StandIn(NamedTuple):
-    """A column that could take the place of a feature.
+    """A column that could replace a feature.
 
     All losses are means over held-out rows that select the feature, in units of the price: nats for classes, shares of
     the target's variance for values.
 
     Attributes:
         name: The column.
-        loss: What the predictions lose when the feature is not known itself, but as far as this column tells it.
-        standard_error: Of the loss.
-        loss_hidden: What the predictions lose when the feature is not known at all: what it is worth.
+        loss: Increase of the prediction loss when the feature is replaced by values drawn given this column.
+        standard_error: Standard error of the loss.
+        loss_hidden: Increase of the prediction loss when the feature is hidden.
     """
 
     name: str
@@ -35,19 +35,19 @@ class StandIn(NamedTuple):
 
     @property
     def does_as_well(self) -> bool:
-        """Whether hardly anything is lost of what the feature is worth."""
+        """Return whether the loss is small compared with that of hiding the feature."""
         at_worst = self.loss + 2 * self.standard_error
         return self.loss <= _AS_WELL * self.loss_hidden and at_worst <= _AT_WORST * self.loss_hidden
 
 
 StandIns = Mapping[str, tuple[StandIn, ...]]
-"""For features by name their stand-ins, that with the smallest loss first."""
+"""The stand-ins of features by name, smallest loss first."""
 
 
 def stand_in_columns(
     stand_ins: StandIns, names: Sequence[str], selected: NDArray[np.bool_], row_labels: NDArray[Any]
 ) -> dict[str, NDArray[Any]]:
-    """Return a line for each stand-in of each selected feature of each row, by column. Shape: ``(rows, features)``."""
+    """Return the columns of a table with one line per stand-in of each selected feature of each row."""
     pairs = [(j, each) for j, name in enumerate(names) for each in stand_ins.get(name, ())]
     rows, pair = np.nonzero(selected[:, [j for j, _ in pairs]])
     features = np.array([names[j] for j, _ in pairs], dtype=object)
@@ -61,7 +61,7 @@ def stand_in_columns(
 
 
 def best_stand_ins(stand_ins: StandIns, names: Sequence[str], selected: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return, for each selected feature, the column that would have done as well; None where there is none.
+    """Return, for each selected feature, the column that would have done as well; None if there is none.
 
     A column that is selected in the same row does not count. Shape: ``(rows, features)``, objects.
     """
@@ -77,7 +77,7 @@ def best_stand_ins(stand_ins: StandIns, names: Sequence[str], selected: NDArray[
 
 
 def to_arrays(stand_ins: StandIns) -> dict[str, NDArray[Any]]:
-    """Return names, ``(pairs, 2)``, and losses, ``(pairs, 3)``, as arrays by name."""
+    """Return names ``(pairs, 2)`` and losses ``(pairs, 3)`` as arrays by name."""
     pairs = [(feature, *each) for feature, found in stand_ins.items() for each in found]
     return {
         "stand_in_names": np.array([pair[:2] for pair in pairs], dtype=str).reshape(-1, 2),
@@ -86,7 +86,7 @@ def to_arrays(stand_ins: StandIns) -> dict[str, NDArray[Any]]:
 
 
 def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> StandIns | None:
-    """Return what ``to_arrays`` described, or None where the arrays hold no stand-ins."""
+    """Return the stand-ins that ``to_arrays`` described, or None if the arrays contain none."""
     if "stand_in_names" not in arrays or "stand_in_losses" not in arrays:
         return None
     found: dict[str, tuple[StandIn, ...]] = {}

@@ -1,4 +1,4 @@
-"""Tables as users pass them: checked, dense, and with the columns of the fit."""
+"""Tables passed by users: checked, dense, and with the columns of the fit."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ __all__ = [
 ]
 
 _MOST_CELLS = 2**26
-"""Cells of the largest sparse matrix that is made dense: 512 MiB of double precision."""
+"""Cells of the largest sparse matrix that is converted to a dense one: 512 MiB of double precision."""
 
 _FLOATS = [np.float64, np.float32]
 _FOREIGN = (TypeError, ValueError, OverflowError, NarwhalsError)
-"""What scikit-learn, numpy and narwhals raise for a table that they cannot read."""
+"""Errors of scikit-learn, numpy and narwhals for a table that they cannot read."""
 
 
 class Rows(NamedTuple):
@@ -42,7 +42,7 @@ class Rows(NamedTuple):
 
     Attributes:
         table: A frame or an array.
-        by_name: Whether its columns were found by name, and so are those of the fit in their order.
+        by_name: Whether its columns were matched by name, and so are in the order of the fit.
     """
 
     table: Any
@@ -53,7 +53,7 @@ class Rows(NamedTuple):
 
 
 def check_training_table(estimator: Any, X: Any, y: Any) -> tuple[NDArray[np.floating], NDArray[Any]]:
-    """Return X as a finite float array of at least two rows, and y as a column; the estimator learns the columns."""
+    """Return X as a finite float array of at least two rows, and y as a column; record the columns in the estimator."""
     numeric = is_regressor(estimator)
     y = readable_target(y, numeric=numeric)
     try:
@@ -70,7 +70,7 @@ def check_training_table(estimator: Any, X: Any, y: Any) -> tuple[NDArray[np.flo
 
 
 def check_mixed_training_table(estimator: Any, X: Any) -> Any:
-    """Return X, whose cells need not be numbers; the estimator learns the columns."""
+    """Return X, whose cells need not be numbers; record the columns in the estimator."""
     try:
         return validate_data(estimator, X, skip_check_array=True)
     except _FOREIGN as error:
@@ -78,7 +78,7 @@ def check_mixed_training_table(estimator: Any, X: Any) -> Any:
 
 
 def dense(X: Any) -> Any:
-    """Return a table that can be read cell by cell: a sparse matrix of modest size becomes an array.
+    """Return a table that can be read by cell: a sparse matrix of moderate size becomes an array.
 
     Raises:
         InputError: X is lazy, too large a sparse matrix, or of a kind whose columns are ambiguous.
@@ -114,11 +114,11 @@ def _from_sparse(X: Any) -> NDArray[Any]:
     return np.asarray(X.toarray())
 
 
-# -- answering ----------------------------------------------------------------------------------------------------
+# -- prediction ----------------------------------------------------------------------------------------------------
 
 
 def names_of_fit(estimator: Any) -> list[str]:
-    """Return the names of the columns of the fit: x1, x2, ... where they had none."""
+    """Return the names of the columns of the fit: x1, x2, ... if they had none."""
     names = getattr(estimator, "feature_names_in_", None)
     return [f"x{j + 1}" for j in range(estimator.n_features_in_)] if names is None else [str(name) for name in names]
 
@@ -126,8 +126,8 @@ def names_of_fit(estimator: Any) -> list[str]:
 def rows_of_fit(estimator: Any, X: Any) -> Rows:
     """Return new rows with the columns of the fit.
 
-    The columns of a frame are matched by name: their order does not matter, and columns that are not known are left
-    out with a warning. A dict or a pandas Series is a single row.
+    The columns of a frame are matched by name: their order does not matter, and unknown columns are ignored with a
+    warning. A dict or a pandas Series is a single row.
 
     Raises:
         InputError: X has no rows, or lacks columns, which the message names.
@@ -174,7 +174,7 @@ def _check_columns(estimator: Any, names: Sequence[str], given: Sequence[str]) -
             "Pass all columns of the fit, in any order"
         )
     if extra:
-        warn_caller(f"X has columns on which this model was not fitted, and they are not used: {some(extra)}")
+        warn_caller(f"X has columns that the model was not fitted on; they are ignored: {some(extra)}")
 
 
 def check_table(estimator: Any, rows: Rows) -> NDArray[np.floating]:
@@ -195,7 +195,7 @@ def check_table(estimator: Any, rows: Rows) -> NDArray[np.floating]:
 
 
 def check_mixed_rows(estimator: Any, rows: Rows) -> Any:
-    """Return rows, whose cells need not be numbers, with the columns of the fit."""
+    """Return rows with the columns of the fit, whose cells need not be numbers."""
     if rows.by_name:
         return rows.table
     try:
@@ -205,7 +205,7 @@ def check_mixed_rows(estimator: Any, rows: Rows) -> Any:
 
 
 def _difference(estimator: Any, X: Any) -> str:
-    """Return the number of columns of X and of the fit, where they differ, to put before the details."""
+    """Return a message prefix with the number of columns of X and of the fit, if they differ."""
     shape: tuple[int, ...] = getattr(X, "shape", ())
     if len(shape) != 2 or shape[1] == estimator.n_features_in_:
         return ""

@@ -1,4 +1,4 @@
-"""Targets as users pass them: what is missing, infinite or no number is refused with one message."""
+"""Targets passed by users, checked for missing, infinite and non-numeric values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_X_y
 
-from hideseek.cells import is_missing, short
+from hideseek.cells import format_value, is_missing
 from hideseek.errors import HideSeekError, InputError
 from hideseek.frames import from_tensor, is_series, unmasked
 from hideseek.validation import listed
@@ -24,7 +24,7 @@ __all__ = ["check_classes", "check_target", "comparing_targets", "name_of_target
 
 
 def check_target(estimator: Any, y: Any, n_rows: int) -> NDArray[Any]:
-    """Return y as a column of as many rows as X has, at least two."""
+    """Return y as a column with as many rows as X, at least two."""
     numeric = is_regressor(estimator)
     y = readable_target(y, numeric=numeric)
     try:
@@ -42,7 +42,7 @@ def readable_target(y: Any, *, numeric: bool) -> Any:
         numeric: Whether the values must be numbers.
 
     Raises:
-        InputError: Values are missing, infinite or, if ``numeric``, no numbers; or y is a matrix.
+        InputError: Values are missing, infinite or, if ``numeric``, not numbers; or y is a matrix.
     """
     if y is None:
         return y
@@ -76,7 +76,7 @@ def _check_values(values: NDArray[Any], noun: str) -> None:
     if n_missing:
         raise InputError(f"y has {n_missing} missing {noun} (None, NaN or NaT); drop those rows")
     if n_infinite:
-        raise InputError(f"y has {n_infinite} infinite {noun} (inf); drop those rows or put finite values")
+        raise InputError(f"y has {n_infinite} infinite {noun} (inf); drop those rows or replace the values")
 
 
 def _check_numbers(values: NDArray[Any]) -> None:
@@ -104,9 +104,9 @@ def comparing_targets() -> Iterator[None]:
 
 
 def name_of_target(y: Any) -> str | None:
-    """Return the name of a Series, or of the only column of a frame; None where there is none."""
+    """Return the name of a Series, or of the only column of a frame; else None."""
     if is_series(y):
-        name = getattr(y, "name", None)  # columns of pyarrow have none
+        name = getattr(y, "name", None)  # pyarrow columns have no name
         return str(name) if name is not None and str(name) else None
     frame = nw.from_native(y, eager_only=True, pass_through=True)
     named = isinstance(frame, nw.DataFrame) and len(frame.columns) == 1 and isinstance(frame.columns[0], str)
@@ -114,7 +114,7 @@ def name_of_target(y: Any) -> str | None:
 
 
 def check_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the labels that occur, sorted, and for each row the position of its own among them."""
+    """Return the sorted labels, and for each row the position of its label."""
     if y.dtype == object:
         _check_values(y, "labels")
         kinds = sorted({type(label).__name__ for label in y})
@@ -135,6 +135,6 @@ def check_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     except (TypeError, ValueError) as error:
         raise InputError(f"y cannot be read as class labels: {error}") from error
     if len(classes) < 2:
-        label = repr(str(classes[0])) if classes.dtype.kind in "US" else short(classes[0])
+        label = repr(str(classes[0])) if classes.dtype.kind in "US" else format_value(classes[0])
         raise InputError(f"y has one class ({label}); a classifier needs at least two classes")
     return classes, positions.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Checks of what the caller passed, with errors that say what to do next."""
+"""Checks of arguments, with errors that say what to do."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _LARGEST = 2**63 - 1
 
 @dataclass(frozen=True)
 class Rule:
-    """What a parameter may be, in words and as a test.
+    """The accepted values of a parameter, in words and as a test.
 
     Attributes:
         expected: The values that are accepted, in words.
-        accepts: Whether a value is accepted.
-        choices: Names to suggest where a similar one was given.
-        aliases: What to suggest for names that are not similar to what they mean.
+        accepts: Returns whether a value is accepted.
+        choices: Accepted names, to suggest one that is similar to a wrong name.
+        aliases: Suggestions for wrong names that are not similar to the right one.
     """
 
     expected: str
@@ -52,7 +52,7 @@ class Rule:
     aliases: Mapping[str, str] = field(default_factory=dict)
 
     def or_none(self) -> Rule:
-        """The same, or None."""
+        """Return a rule that also accepts None."""
         accepts = self.accepts
         return replace(self, expected=f"{self.expected} or None", accepts=lambda value: value is None or accepts(value))
 
@@ -65,7 +65,7 @@ class Rule:
         )
 
     def suggestion(self, value: Any) -> str:
-        """Return "; did you mean 'that'?" for a name that is like an accepted one, else nothing."""
+        """Return "; did you mean 'name'?" for a name similar to an accepted one, else an empty text."""
         if isinstance(value, Integral) and abs(int(value)) > _LARGEST:
             return "; it is too large"
         if not isinstance(value, str):
@@ -75,12 +75,12 @@ class Rule:
 
 
 def choice(*names: str) -> Rule:
-    """One of the names."""
+    """Return the rule for one of the names."""
     return Rule(listed(map(repr, names), last="or"), lambda value: isinstance(value, str) and value in names, names)
 
 
 def integer(low: int, high: int | None = None) -> Rule:
-    """A whole number from ``low`` to ``high``."""
+    """Return the rule for an integer from ``low`` to ``high``."""
     span = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
     return Rule(
         span,
@@ -93,7 +93,7 @@ def integer(low: int, high: int | None = None) -> Rule:
 
 
 def number(expected: str, accepts: Callable[[float], bool]) -> Rule:
-    """A finite number for which ``accepts`` holds."""
+    """Return the rule for a finite number for which ``accepts`` holds."""
     return Rule(
         expected,
         lambda value: is_finite_number(value) and not isinstance(value, bool) and accepts(float(value)),
@@ -101,7 +101,7 @@ def number(expected: str, accepts: Callable[[float], bool]) -> Rule:
 
 
 def is_finite_number(value: Any) -> bool:
-    """Return whether this is a real number that a float can hold and that is neither NaN nor infinite."""
+    """Return whether the value is a real number that a float can hold, neither NaN nor infinite."""
     try:
         return isinstance(value, Real) and isfinite(value)
     except OverflowError:
@@ -109,7 +109,7 @@ def is_finite_number(value: Any) -> bool:
 
 
 def listed(words: Iterable[object], *, last: str = "and") -> str:
-    """The words in a row, as one says them: a, b and c."""
+    """Return the words as a list in a sentence: a, b and c."""
     texts = [str(word) for word in words]
     return f" {last} ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
 
@@ -132,21 +132,21 @@ def as_array(name: str, values: Any, dtype: type | None = None) -> NDArray[Any]:
         return np.asarray(values, dtype=dtype)
     except (TypeError, ValueError, OverflowError) as error:
         kind = "numbers" if dtype is float else "values"
-        raise InputError(f"{name} must be an array of {kind}, and {type(values).__name__} came: {error}") from error
+        raise InputError(f"{name} must be an array of {kind}; got {type(values).__name__}: {error}") from error
 
 
 def row_number(row: Any) -> int:
-    """Return the position of a row as a whole number, or raise an ArgumentTypeError."""
+    """Return the position of a row as an int, or raise an ArgumentTypeError."""
     if isinstance(row, bool) or not isinstance(row, Integral):
-        raise ArgumentTypeError(f"row={shown(row)}: expected the position of a row, a whole number")
+        raise ArgumentTypeError(f"row={shown(row)}: expected the position of a row, an integer")
     return int(row)
 
 
 def shown(value: Any) -> str:
-    """Return the repr of a value, cut where it is long; of numbers that Python does not print, their type."""
+    """Return the repr of a value, shortened if it is long; the type for numbers that Python does not print."""
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # a repr may do anything; of huge whole numbers it raises a ValueError
+    except Exception:  # any repr may raise; that of a huge int raises a ValueError
         text = f"<{type(value).__name__}>"
     return text if len(text) <= _LONGEST_REPR else f"{text[:_LONGEST_REPR]}..."
 
@@ -158,7 +158,7 @@ def check_finite(X: NDArray[np.floating], names: Iterable[str] | None = None) ->
     for rows in row_blocks(*X.shape):
         block = X[rows]
         with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(block.sum()):  # one pass; a sum that overflows is looked at more closely
+            if np.isfinite(block.sum()):  # one pass; if the sum is not finite, the cells are checked
                 continue
         missing += np.isnan(block).sum(axis=0)
         infinite += np.isinf(block).sum(axis=0)
@@ -178,6 +178,6 @@ def check_finite(X: NDArray[np.floating], names: Iterable[str] | None = None) ->
 
 
 def some(items: list[str]) -> str:
-    """The first few of a long list."""
+    """Return the first few of a long list as text."""
     more = len(items) - _NAMED
     return listed(items) if more <= 0 else listed([*items[:_NAMED], f"{more} more"])

@@ -18,12 +18,12 @@ def _folder(package: str) -> str:
     return "" if spec is None or spec.origin is None else os.path.join(os.path.dirname(spec.origin), "")
 
 
-# scikit-learn stands between the caller and this package in score(), in pipelines and around transform().
+# scikit-learn's frames are between the caller and this package in score(), in pipelines and around transform().
 _LIBRARIES = tuple(folder for folder in map(_folder, ("hideseek", "sklearn", "joblib")) if folder)
 
 
 def warn_caller(message: str, category: type[Warning] = HideSeekWarning) -> None:
-    """Warn at the innermost line of code that is outside this package and outside scikit-learn.
+    """Warn at the innermost line of code outside this package and scikit-learn.
 
     Python 3.12 has ``skip_file_prefixes`` for this, which 3.11 lacks.
 

@@ -43,9 +43,9 @@ def test_pyarrow_tables_that_lead_out_of_their_memory_are_refused_by_estimators(
     table = pa.table({"x": np.arange(40.0), "town": ["Rome", "Oslo"] * 20})
     model = HideSeekClassifier("fast", steps=5, random_state=0)
     bad = table_with_bad_offset(12)
-    with pytest.raises(InputError, match="X is not a valid table of pyarrow"):
+    with pytest.raises(InputError, match="X is not a valid pyarrow table"):
         model.fit(bad, [0, 1] * 6)
-    with pytest.raises(InputError, match="X is not a valid table of pyarrow"):
+    with pytest.raises(InputError, match="X is not a valid pyarrow table"):
         model.fit(table, [0, 1] * 20).explain(bad)
 
 

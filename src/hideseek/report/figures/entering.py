@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullFormatter
 from numpy.typing import NDArray
 
-from hideseek.cells import named_answer, short
+from hideseek.cells import format_value, named_answer
 from hideseek.engine.along import answers_along, price_bounds
 from hideseek.errors import InputError
 from hideseek.estimators._base import BaseHideSeek
@@ -92,7 +92,7 @@ def _answers(one: Explanation, model: BaseHideSeek, entry: NDArray[np.float64]) 
         threshold=model.threshold,
     )
     if units is not None:
-        return [short(float(value) * units[1] + units[0]) for value in output[:, 0, 0]]
+        return [format_value(float(value) * units[1] + units[0]) for value in output[:, 0, 0]]
     label = int(np.flatnonzero(model.classes_ == np.asarray(one.prediction)[0])[0])
     return [f"{value:.2f}" for value in output[:, 0, label]]
 

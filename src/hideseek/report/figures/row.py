@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from hideseek.cells import named_answer, short
+from hideseek.cells import format_value, named_answer
 from hideseek.explanation import Explanation
 from hideseek.report.figures.axes import feature_lines, legend_below, letters, plain_frame, title
 from hideseek.report.figures.colours import first, grey, second
@@ -75,7 +75,7 @@ def _bars(
 
 def _written(value: Any) -> str:
     """A value that has room beside the bars."""
-    text = short(value)
+    text = format_value(value)
     return legible([text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"])[0]
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hideseek.cells import short
+from hideseek.cells import format_value
 from hideseek.errors import InputError
 from hideseek.explanation import Explanation
 from hideseek.tabular import Column as Cells
@@ -72,7 +72,7 @@ class Column:
             return moment.date().isoformat() if self.is_whole else moment.isoformat(" ", "minutes")
         if self.kind == "duration":
             return str(timedelta(days=number))
-        return self.categories[number] if number in self.categories else short(number)
+        return self.categories[number] if number in self.categories else format_value(number)
 
 
 def columns_of(explanation: Explanation, categories: Categories | None, encoder: TableEncoder | None) -> list[Column]:

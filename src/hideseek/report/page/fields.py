@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hideseek.cells import quoted
+from hideseek.cells import quote_value
 from hideseek.report.page.columns import Column
 from hideseek.report.page.content import Content
 from hideseek.report.page.model import kept_features, page_encoder
@@ -72,7 +72,7 @@ def _options(column: Column, code: Code) -> list[dict[str, Any]]:
     options = []
     for place, level in enumerate(code.levels):
         label = called.get(level, str(level))
-        options.append({"value": place, "label": label, "said": quoted(level) if label == str(level) else label})
+        options.append({"value": place, "label": label, "said": quote_value(level) if label == str(level) else label})
     if code.other:
         options.append({"value": len(code.levels), "label": "other", "said": "another value"})
     return options
