@@ -96,5 +96,5 @@ def test_training_equals_torchs_own_to_rounding(table):
 
 
 def test_a_function_that_gives_no_probabilities_is_refused_in_fit(table):
-    with pytest.raises(InputError, match=r"shape \(1, 2\); it gave shape \(1, 3\)"):
+    with pytest.raises(InputError, match=r"shape \(1, 2\); it returned shape \(1, 3\)"):
         LimeExplainer(k=1, predict_fn=lambda X: X[:, :3]).fit(*table)

@@ -96,5 +96,5 @@ def test_a_function_for_trees_is_refused():
 
 
 def test_a_function_that_gives_no_probabilities_is_refused_in_fit():
-    with pytest.raises(InputError, match=r"shape \(1, 2\); it gave shape \(1,\)"):
+    with pytest.raises(InputError, match=r"shape \(1, 2\); it returned shape \(1,\)"):
         ShapExplainer(k=1, mode="kernel", predict_fn=lambda X: X[:, 0]).fit(*table())

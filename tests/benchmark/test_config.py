@@ -83,7 +83,7 @@ def test_all_problems_are_reported_at_once_with_their_places():
         ),
         (
             {"methods": {"mine": {"method": Fake, "parameters": {"random_state": 3}}}},
-            "methods.mine.parameters.random_state: the seeds of the run take its place; leave it out",
+            "methods.mine.parameters.random_state: the run sets it from its seeds; remove it",
         ),
         ({"datasets": {"mine": {}}}, "datasets.mine: maker is missing"),
         ({"datasets": {"mine": lambda: 3}}, "datasets.mine.maker: expected a function with a name"),

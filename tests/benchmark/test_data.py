@@ -73,7 +73,7 @@ def test_a_split_reports_on_its_test_part_or_on_validation():
 def test_makers_may_do_without_a_seed_and_must_give_a_dataset():
     train, _ = dataset("test_data:make_fixed").parts(seed=9)
     np.testing.assert_array_equal(train.X, make_fixed().X)
-    with pytest.raises(InputError, match="make_nonsense gave a int; it must give a Dataset or a Split"):
+    with pytest.raises(InputError, match="make_nonsense returned a int; it must return a Dataset or a Split"):
         dataset(make_nonsense).parts(seed=0)
 
 

@@ -269,7 +269,7 @@ def test_the_picture_shows_every_score_and_says_what_was_found(name, judged):
         ({"X": np.ones(100)}, ["X must be a table", "(100,)"]),
         ({"X": np.full((100, 3), np.inf)}, ["infinite"]),
         ({"prediction": np.full((100, 3), 1 / 3)}, ["prediction has probabilities of 3 classes; y has 2"]),
-        ({"prediction": np.full(100, 7.0)}, ["prediction gave no probabilities"]),
+        ({"prediction": np.full(100, 7.0)}, ["prediction did not return probabilities"]),
         ({"n_folds": 1, "task": "guess"}, ["n_folds=1", "task='guess'"]),
         ({"device": "abacus"}, ["device='abacus'", "expected 'auto'"]),
     ],

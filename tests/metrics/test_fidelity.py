@@ -71,7 +71,7 @@ def test_probabilities_are_judged_by_class_divergence_and_variance():
 
 def test_the_task_says_what_numbers_between_0_and_1_are():
     assert isnan(answer_fidelity([0.8, 0.4], [0.6, 0.6], task="regression").kl)
-    with pytest.raises(InputError, match="no probabilities but numbers from 1 to 9"):
+    with pytest.raises(InputError, match="did not return probabilities but numbers from 1 to 9"):
         answer_fidelity([1, 9], [1, 9], task="classification")
 
 

@@ -1,4 +1,4 @@
-"""The methods that Hide&Seek is compared with, all under one contract: ``fit``, ``explain``, ``predict_proba``.
+"""The methods that Hide&Seek is compared with, with one interface: ``fit``, ``explain``, ``predict_proba``.
 
 >>> from hideseek import baselines
 >>> from hideseek.datasets import make_syn
@@ -35,7 +35,7 @@ __all__ = [  # noqa: RUF022 - plain alphabetical order; ruff takes L2X for a con
     "get",
 ]
 
-# A method's name is that of its module, which is loaded when the method is first asked for: a new one is one line here.
+# A method has the name of its module, which is imported at first access: a new method is one line here.
 _METHODS = {
     "forest": "ForestImportance",
     "invase": "Invase",
@@ -48,7 +48,7 @@ _METHODS = {
 
 
 def available() -> tuple[str, ...]:
-    """The names that :func:`get` knows, sorted.
+    """Return the names that :func:`get` accepts, sorted.
 
     Example:
         >>> from hideseek import baselines
@@ -59,7 +59,7 @@ def available() -> tuple[str, ...]:
 
 
 def get(name: str) -> type[Baseline]:
-    """The class of a method, by its name.
+    """Return the class of a method by its name.
 
     Args:
         name: One of :func:`available`.

@@ -1,4 +1,4 @@
-"""The contract of the compared methods, and what they share."""
+"""The interface of the baseline methods, and their common code."""
 
 from __future__ import annotations
 
@@ -27,27 +27,28 @@ from hideseek.validation import Rule, check_parameters, integer, some
 __all__ = ["N_SELECTED", "PREDICT_FN", "SEED", "Baseline", "PredictFn", "extra", "predicted_by"]
 
 PredictFn = Callable[[NDArray[Any]], Any]
-"""A caller's model: rows -> the probability of each class, in the order of the sorted labels."""
+"""A caller's model: maps rows to the probability of each class, in the order of the sorted labels."""
 
 N_SELECTED = integer(1)
 SEED = RULES["random_state"]
-PREDICT_FN = Rule("a function of rows that gives class probabilities", callable).or_none()
+PREDICT_FN = Rule("a function from rows to class probabilities", callable).or_none()
 
 
 class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """A method that says which features of a row decided its class.
+    """A method that gives the features of a row that decided its class.
 
-    A method supplies:
+    A method defines:
 
-    - ``citation`` and ``importance_kind``, what its importances are;
-    - ``_rules``, what each parameter may be; a ``k`` among them is also held to the number of features;
-    - ``_fit(table, target)``, which learns, and keeps what it learned in attributes that end in an underscore;
+    - ``citation`` and ``importance_kind``, the kind of its importances;
+    - ``_rules``, the accepted values of each parameter; a ``k`` is also limited by the number of features;
+    - ``_fit(table, target)``, which learns, and stores what it learned in attributes that end in an underscore;
     - ``_importance(table)``, a finite number for each feature of each row;
     - ``_probabilities(table)``, the probability of each class;
     - ``_selected(importance)``, unless it selects the ``k`` most important features.
 
-    Tables reach these hooks checked: finite floats with the columns of the fit. ``self._seed()`` and
-    ``self._scaler(table)`` help in ``_fit``; ``self._prepared(X, y)`` is all of ``fit`` that comes before it.
+    Tables passed to these hooks are checked: finite floats with the columns of the fit. ``self._seed()`` and
+    ``self._scaler(table)`` are helpers for ``_fit``; ``self._prepared(X, y)`` does everything in ``fit`` before
+    ``_fit``.
     """
 
     citation: ClassVar[str]
@@ -62,14 +63,14 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def _importance(self, table: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Shape: ``(rows, features)`` -> the same."""
+        """Return the importance of each feature. Shape: ``(rows, features)`` -> the same."""
 
     @abstractmethod
     def _probabilities(self, table: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Shape: ``(rows, features)`` -> ``(rows, classes)``."""
+        """Return the class probabilities. Shape: ``(rows, features)`` -> ``(rows, classes)``."""
 
     def _selected(self, importance: NDArray[np.floating]) -> NDArray[np.bool_]:
-        """Shape: ``(rows, features)`` -> the same."""
+        """Return the selected features. Shape: ``(rows, features)`` -> the same."""
         return top_k(importance, self.k)
 
     # -- fitting --------------------------------------------------------------------------------------------------
@@ -89,7 +90,7 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return self
 
     def _prepared(self, X: Any, y: Any) -> tuple[NDArray[np.floating], NDArray[np.int64]]:
-        """Check parameters and data, learn names and classes, and give what ``_fit`` takes."""
+        """Check parameters and data, record names and classes, and return the arguments of ``_fit``."""
         owner, parameters = type(self).__name__, self.get_params(deep=False)
         check_parameters(owner, parameters, self._rules)
         table, y = check_training_table(self, dense(X), y)
@@ -100,18 +101,18 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return table, target
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name; a name that is not known is an InputError."""
+        """Set parameters by name; raise an InputError for an unknown name."""
         try:
             return cast(Self, super().set_params(**params))
         except ValueError as error:
             raise InputError(str(error)) from error
 
     def _seed(self) -> int:
-        """One number drawn from ``random_state``."""
+        """Return a number drawn from ``random_state``."""
         return draw_seed(self.random_state)
 
     def _scaler(self, table: NDArray[np.floating]) -> Scaler:
-        """What standardises the columns."""
+        """Return the scaler that standardises the columns."""
         scaler = Scaler.fit(table)
         huge = np.flatnonzero(~np.isfinite(scaler.scale) | ~np.isfinite(scaler.center))
         if len(huge):
@@ -121,17 +122,17 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             )
         return scaler
 
-    # -- answering ------------------------------------------------------------------------------------------------
+    # -- prediction -----------------------------------------------------------------------------------------------
 
     def explain(self, X: Any) -> Explanation:
-        """For each row of X, how much each feature mattered, and which were selected.
+        """Return, for each row of X, the importance of each feature and the selected features.
 
         Args:
             X: Rows with the columns of the fit.
         """
         table = self._table(X)
         importance = self._importance(table)
-        fitted = copy(self)  # of this fit, even if the method is fitted anew
+        fitted = copy(self)  # so that a later fit of this method does not change the explanation
         return Explanation(
             importance,
             self._selected(importance),
@@ -145,15 +146,15 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         )
 
     def select(self, X: Any) -> NDArray[np.bool_]:
-        """The selected features of each row. Shape: ``(rows, features)``, bool."""
+        """Return the selected features of each row. Shape: ``(rows, features)``, bool."""
         return self._selected(self._importance(self._table(X)))
 
     def predict_proba(self, X: Any) -> NDArray[np.floating]:
-        """The probability of each class, by the model behind the explanations. Shape: ``(rows, classes)``."""
+        """Return the class probabilities of the explained model. Shape: ``(rows, classes)``."""
         return self._probabilities(self._table(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row. Shape: ``(rows,)``."""
+        """Return the most probable class of each row. Shape: ``(rows,)``."""
         label, _ = self._predicted(self._table(X))
         return label
 
@@ -184,7 +185,7 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
 
 def extra(name: str) -> Any:
-    """A module of the optional libraries that some methods need."""
+    """Import and return a module of an optional library."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
@@ -195,12 +196,12 @@ def extra(name: str) -> Any:
 
 
 def predicted_by(predict_fn: PredictFn, table: NDArray[np.floating], n_classes: int) -> NDArray[np.floating]:
-    """What the caller's function says about the rows, checked. Shape: ``(rows, classes)``."""
+    """Return the checked output of the caller's function. Shape: ``(rows, classes)``."""
     probability = np.asarray(predict_fn(table))
     expected = (len(table), n_classes)
     if probability.shape != expected or not np.isfinite(probability).all():
         raise InputError(
-            f"predict_fn must give a finite probability of every class for every row, shape {expected}; "
-            f"it gave shape {probability.shape}: pass, for example, a classifier's predict_proba"
+            f"predict_fn must return a finite probability of every class for every row, shape {expected}; "
+            f"it returned shape {probability.shape}: pass, for example, a classifier's predict_proba"
         )
     return probability

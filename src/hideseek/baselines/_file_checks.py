@@ -1,4 +1,4 @@
-"""Rules for the files of the compared methods that are networks."""
+"""Rules for the files of baseline methods made of networks."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from hideseek.validation import Rule, integer
 __all__ = ["check_state"]
 
 _FARTHEST = 1e6
-"""Deviations beyond which a value counts as that far; see ``Scaler``."""
+"""Standard deviations at which values are clipped; see ``Scaler``."""
 
 _STEEPEST = 2.0
-"""No activation gives more than so many times its input."""
+"""Upper bound of the ratio of an activation to its input."""
 
 _OF_THE_FILE = {
-    "device": text(100),  # of the machine that wrote the file
+    "device": text(100),  # device of the machine that wrote the file
     "random_state": integer(0, 2**32 - 1).or_none(),
 }
 _ARRAYS = {
@@ -45,7 +45,7 @@ _ARRAYS = {
 
 
 def check_state(owner: Any, arrays: Arrays, description: Description) -> None:
-    """Raise a FileFormatError unless a method of class ``owner`` can be made of these, whose answers are finite."""
+    """Raise a FileFormatError unless these make a valid method of class ``owner`` with finite answers."""
     names = Rule("null or a list of text", lambda value: value is None or _is_names(value))
     parameters: dict[str, Rule | Node] = {**owner._rules, **_OF_THE_FILE}
     fields: dict[str, Rule | Node] = {"parameters": Fields(parameters), "classes": LABELS, "feature_names": names}
@@ -53,7 +53,7 @@ def check_state(owner: Any, arrays: Arrays, description: Description) -> None:
     check_array_names(list(arrays), _ARRAYS)
     n_columns = len(arrays["center"]) if arrays["center"].ndim else 0
     if n_columns == 0 or len(description["feature_names"] or arrays["center"]) != n_columns:
-        raise FileFormatError(f"array 'center' has {n_columns} entries, and as many columns there cannot be")
+        raise FileFormatError(f"array 'center' has {n_columns} entries, which is not a possible number of columns")
     if "k" in parameters:
         check_value(description["parameters"]["k"], integer(1, n_columns), "description.parameters.k")
     shapes = owner(**description["parameters"])._networks(n_columns, len(description["classes"]["values"]))
@@ -73,9 +73,9 @@ def _is_names(value: Any) -> bool:
 
 
 def _check_bounds(arrays: Arrays, networks: list[Dense]) -> None:
-    """Raise a FileFormatError where some layer could overflow.
+    """Raise a FileFormatError if some layer could overflow.
 
-    With positive weights a network gives its largest output at its largest input, and other signs never give more.
+    The bound uses absolute weights: with these, a network has its largest output at its largest input.
     """
     weights, moments = (torch.from_numpy(arrays[name]) for name in ("parameters", "statistics"))
     for network, own, mean_and_variance in zip(

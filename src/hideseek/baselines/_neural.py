@@ -1,4 +1,4 @@
-"""Selector and predictor networks: trained on a stack, many problems at once or one alone."""
+"""Selector and predictor networks, trained as a stack for one or many problems."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from hideseek.validation import choice, integer, number
 
 __all__ = ["SHARED_RULES", "Loss", "Networks", "NeuralBaseline", "log_likelihood"]
 
-_ADAM_EPSILON = 1e-7  # of Keras, in which these methods were written
+_ADAM_EPSILON = 1e-7  # the default of Keras, in which these methods were published
 _STEP_BLOCK = 64
 _STEPS_WORTH_COMPILING = 4000
-"""On a GPU these steps wait for memory, not for arithmetic; compiled they read and write less of it."""
+"""Number of steps from which compilation pays off on a GPU, where these steps are limited by memory."""
 _BLOCK_CELLS = 2**20
 
 SHARED_RULES = {
@@ -49,7 +49,7 @@ SHARED_RULES = {
 
 
 class Networks:
-    """Several networks by name; the weights of all of them are one row per member of one tensor.
+    """Several named networks; their weights share one tensor with one row per member.
 
     Shape: ``parameters (members, weights of all)``, ``statistics (members, running moments of all)``.
     """
@@ -66,26 +66,26 @@ class Networks:
 
     @classmethod
     def initial(cls, shapes: Mapping[str, Dense], seeds: NDArray[np.int64], device: torch.device) -> Networks:
-        """The networks before training."""
+        """Return the networks before training."""
         keys = step_keys(seeds, Stream.WEIGHTS, 0, len(shapes))
         starts = [net.init(uniform(key, net.n_parameters)) for net, key in zip(shapes.values(), keys, strict=True)]
         parameters, statistics = (torch.cat(parts, dim=1).float().to(device) for parts in zip(*starts, strict=True))
         return cls(shapes, parameters, statistics)
 
     def __call__(self, name: str, x: Tensor, *, training: bool = False) -> Tensor:
-        """Shape: ``x (members, features, rows)`` -> ``(members, outputs, rows)``."""
+        """Return the outputs of a network. Shape: ``x (members, features, rows)`` -> ``(members, outputs, rows)``."""
         return self.shapes[name].forward(self._weights[name], x, self._statistics[name], training=training)
 
     def penalty(self, name: str) -> Tensor:
-        """Sum of the squares of a network's matrices. Shape: ``(members,)``."""
+        """Return the sum of the squares of a network's matrices. Shape: ``(members,)``."""
         return self.shapes[name].kernel_penalty(self._weights[name])
 
     def member(self, k: int) -> Networks:
-        """One member alone."""
+        """Return the networks of one member."""
         return Networks(self.shapes, self.parameters[k : k + 1].clone(), self.statistics[k : k + 1].clone())
 
     def is_of(self, names: Sequence[str]) -> Tensor:
-        """1 for the weights of the named networks, 0 for the others. Shape: ``(weights of all,)``."""
+        """Return 1 for the weights of the named networks, 0 for the others. Shape: ``(weights of all,)``."""
         parts = [torch.full((net.n_parameters,), float(name in names)) for name, net in self.shapes.items()]
         return torch.cat(parts).to(self.parameters.device)
 
@@ -95,7 +95,7 @@ Loss = Callable[[Networks, Batch, Tensor], Tensor]
 
 
 def log_likelihood(output: Tensor, y: Tensor) -> Tensor:
-    """Log p(y) of each row. Shape: ``(members, classes, rows)``, ``(members, rows)`` -> ``(members, rows)``."""
+    """Return log p(y) of each row. Shape: ``(members, classes, rows)``, ``(members, rows)`` -> ``(members, rows)``."""
     return output.log_softmax(dim=1).gather(1, y[:, None]).squeeze(1)
 
 
@@ -104,22 +104,22 @@ class NeuralBaseline(Baseline):
 
     @abstractmethod
     def _networks(self, n_columns: int, n_classes: int) -> dict[str, Dense]:
-        """The networks by name."""
+        """Return the networks by name."""
 
     @abstractmethod
     def _phases(self, n_rows: int, penalty: Tensor) -> list[tuple[Sequence[str], Loss, int]]:
-        """What is trained one after the other: the names of the networks that learn, their loss, and the steps.
+        """Return the training phases in order: the names of the trained networks, their loss, and the steps.
 
         Shape: ``penalty (members,)``.
         """
 
     @abstractmethod
     def _mask(self, networks: Networks, x: Tensor) -> Tensor:
-        """The importance of each feature. Shape: ``(1, columns, rows)`` -> the same."""
+        """Return the importance of each feature. Shape: ``(1, columns, rows)`` -> the same."""
 
     @abstractmethod
     def _answer(self, networks: Networks, x: Tensor) -> Tensor:
-        """Logits of the classes from the selected features. Shape: ``(1, columns, rows)`` -> ``(1, classes, rows)``."""
+        """Return class logits from the selected features. Shape: ``(1, columns, rows)`` -> ``(1, classes, rows)``."""
 
     # -- fitting --------------------------------------------------------------------------------------------------
 
@@ -130,7 +130,7 @@ class NeuralBaseline(Baseline):
         """Fit many problems of one shape as one stack; each result equals that of its own ``fit``, up to rounding.
 
         Args:
-            problems: X, y, the seed, and a mapping of parameters that differ from this method's; of those only the
+            problems: Tuples of X, y, the seed, and a mapping of parameters that differ from this method's; only the
                 penalty may differ between problems.
 
         Returns:
@@ -145,7 +145,7 @@ class NeuralBaseline(Baseline):
             _train(models, prepared)
         return models
 
-    # -- answering ------------------------------------------------------------------------------------------------
+    # -- prediction -----------------------------------------------------------------------------------------------
 
     def _importance(self, table: NDArray[np.floating]) -> NDArray[np.floating]:
         return self._run(table, lambda x: self._mask(self.networks_, x), table.shape[1])
@@ -184,7 +184,7 @@ class NeuralBaseline(Baseline):
         }
         parameters = self.get_params(deep=False)
         if isinstance(parameters["random_state"], np.random.RandomState | np.random.Generator):
-            parameters["random_state"] = None  # a generator has moved on; what it gave is in the weights
+            parameters["random_state"] = None  # the state of a generator is not needed after the fit
         description = {
             "parameters": {**parameters, "device": str(parameters["device"])},
             "classes": persistence.labels_to_json(self.classes_),
@@ -212,7 +212,7 @@ class NeuralBaseline(Baseline):
 def _train(
     models: Sequence[NeuralBaseline], problems: Sequence[tuple[NDArray[np.floating], NDArray[np.int64]]]
 ) -> None:
-    """Train one member for each model, on its own table, and hand the members out."""
+    """Train one member for each model on its own table, and store the members in the models."""
     first, (n_rows, n_columns) = models[0], problems[0][0].shape
     device = resolve_device(first.device)
     seeds = np.array([model._seed() for model in models], dtype=np.int64)
@@ -233,7 +233,7 @@ def _train(
 def _descend(
     networks: Networks, names: Sequence[str], loss: Loss, data: Data, seeds: NDArray[np.int64], steps: range, how: Any
 ) -> None:
-    """Adam on the named networks, one batch of rows drawn with replacement per step."""
+    """Train the named networks with Adam, one batch of rows drawn with replacement per step."""
     n_rows, device = data.X.shape[1], data.X.device
     batch_size = min(how.batch_size, n_rows)
     parameters = networks.parameters.requires_grad_()

@@ -15,13 +15,13 @@ __all__ = ["ForestImportance"]
 
 
 class ForestImportance(Baseline):
-    """The k features by which the trees of a random forest reduced the Gini impurity most, for every row the same.
+    """The k features with the largest Gini importance in a random forest, the same for every row.
 
     Args:
-        k: How many features to select.
-        n_estimators: Trees.
-        max_depth: Their depth.
-        random_state: Same number, same answer.
+        k: Number of features to select.
+        n_estimators: Number of trees.
+        max_depth: Maximum depth of the trees.
+        random_state: Random seed; the same seed gives the same result.
 
     Attributes:
         classes_: The labels, sorted.

@@ -1,4 +1,4 @@
-"""INVASE: a selector that learns by reward."""
+"""INVASE: a selector trained by reinforcement."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ _TINY = 1e-8
 
 
 def log_bernoulli(probability: Tensor, selected: Tensor) -> Tensor:
-    """Log of the probability to select just these. Shape: ``(members, columns, rows)`` twice -> ``(members, rows)``.
+    """Return the log-probability of this selection. Shape: ``(members, columns, rows)`` twice -> ``(members, rows)``.
 
-    Times a reward that does not depend on the probabilities, its gradient is REINFORCE's estimate of the gradient of
-    the expected reward.
+    Multiplied by a reward that does not depend on the probabilities, its gradient is the REINFORCE estimate of the
+    gradient of the expected reward.
     """
     chosen = torch.where(selected > 0, probability, 1 - probability)
     return (chosen + _TINY).log().sum(dim=1)
 
 
 class Invase(NeuralBaseline):
-    """INVASE: an actor selects at random, a critic predicts from what was selected, the difference is the reward.
+    """INVASE: an actor selects features at random, a critic predicts from them; the reward is their likelihood gain.
 
     Hidden features are set to zero, so that the selection itself can carry information to the critic.
 
     Args:
         penalty: Price of the mean selection probability.
-        baseline: Whether a network that sees every feature sets what the critic's log-likelihood is compared with;
+        baseline: Whether the critic's log-likelihood is compared with that of a network that sees every feature;
             without it the method is called INVASE-.
         iterations: Training steps.
         batch_size: Rows per step, drawn with replacement.
-        learning_rate: Adam's.
+        learning_rate: Learning rate of Adam.
         l2: Weight of the squared matrices in the losses.
         activation: "relu" (as published on Syn1-2) or "selu" (elsewhere).
-        device: "auto" is the GPU where there is one.
-        random_state: Same number, same answer.
+        device: "auto" is the GPU if there is one.
+        random_state: Random seed; the same seed gives the same result.
 
     Example:
         >>> from hideseek.baselines import Invase
@@ -92,7 +92,7 @@ class Invase(NeuralBaseline):
         self.random_state = random_state
 
     def predict_proba_all_features(self, X: Any) -> NDArray[np.floating]:
-        """The baseline network's probabilities, from every feature: the paper's AUROC of INVASE is of these."""
+        """Return the baseline network's probabilities from every feature, which the paper's AUROC of INVASE uses."""
         table = self._table(X)
         return self._run(table, lambda x: self.networks_("baseline", x).softmax(dim=1), len(self.classes_))
 
@@ -108,7 +108,7 @@ class Invase(NeuralBaseline):
             x, y, _ = batch
             probability = torch.sigmoid(networks("actor", x))
             selected = (uniform(keys, x[0].numel()).view_as(x) < probability.detach()).float()
-            with torch.no_grad():  # as they are before this step
+            with torch.no_grad():  # the rewards use the weights before this step
                 reward = log_likelihood(networks("critic", selected * x), y)
                 if self.baseline:
                     reward -= log_likelihood(networks("baseline", x), y)

@@ -1,4 +1,4 @@
-"""L2X: a fixed number of features, drawn by a relaxed categorical distribution."""
+"""L2X: a fixed number of features, drawn from a relaxed categorical distribution."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["L2X", "relaxed_subset"]
 
 
 def relaxed_subset(logits: Tensor, u: Tensor, temperature: float) -> Tensor:
-    """The element-wise largest of k relaxed draws of one feature each (Gumbel-softmax).
+    """Return the elementwise maximum of k relaxed draws of one feature each (Gumbel-softmax).
 
     Shape: ``logits (members, columns, rows)``, ``u (members, k, columns, rows)`` in (0, 1) -> as ``logits``.
     """
@@ -29,19 +29,19 @@ def relaxed_subset(logits: Tensor, u: Tensor, temperature: float) -> Tensor:
 
 
 class L2X(NeuralBaseline):
-    """L2X: the selector draws k features, the predictor learns from them, and the gradient flows through the draw.
+    """L2X: the selector draws k features, the predictor uses them, and the gradient passes through the draw.
 
     Args:
         k: Features selected in every row.
-        steps: Training steps. As published it was one epoch, which is 10 steps on 10,000 rows; the default trains the
-            method fairly.
+        steps: Training steps. The published setting is one epoch, 10 steps on 10,000 rows; the default trains to
+            convergence.
         batch_size: Rows per step, drawn with replacement.
-        learning_rate: Adam's.
-        temperature: Of the relaxed draws.
+        learning_rate: Learning rate of Adam.
+        temperature: Temperature of the relaxed draws.
         l2: Weight of the squared matrices in the losses.
         activation: "relu" (as published on Syn1-2) or "selu" (elsewhere).
-        device: "auto" is the GPU where there is one.
-        random_state: Same number, same answer.
+        device: "auto" is the GPU if there is one.
+        random_state: Random seed; the same seed gives the same result.
 
     Example:
         >>> from hideseek.baselines import L2X

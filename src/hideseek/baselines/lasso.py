@@ -1,4 +1,4 @@
-"""LASSO: logistic regression with an L1 penalty, one ranking of the features for every row."""
+"""LASSO: logistic regression with an L1 penalty, with one ranking of the features for all rows."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ __all__ = ["LassoImportance"]
 
 
 class LassoImportance(Baseline):
-    """The k features with the largest coefficients of an L1-penalised logistic regression, for every row the same.
+    """The k features with the largest coefficients of an L1-penalised logistic regression, the same for every row.
 
-    Columns are standardised first, so that coefficients can be compared. With more than two classes, each is told from
-    the rest, and a feature's importance is the mean of its absolute coefficients.
+    Columns are standardised first, so that coefficients can be compared. With more than two classes, there is one
+    regression for each class against the rest, and a feature's importance is the mean of its absolute coefficients.
 
     Args:
-        k: How many features to select.
-        C: The inverse of the penalty's strength.
-        random_state: The order in which the solver visits the columns.
+        k: Number of features to select.
+        C: Inverse of the penalty's strength.
+        random_state: Seed of the order in which the solver visits the columns.
 
     Attributes:
         classes_: The labels, sorted.
         model_: The fitted regressions, on standardised columns.
-        scaler_: What standardises them.
+        scaler_: The scaler of the columns.
 
     Example:
         >>> from hideseek.baselines import LassoImportance
@@ -69,6 +69,6 @@ class LassoImportance(Baseline):
 
 
 def _l1() -> dict[str, Any]:
-    """The penalty, as this scikit-learn takes it: by name before 1.8, which ignores l1_ratio here, and by it since."""
+    """Return the L1 penalty in the form of the installed scikit-learn: ``penalty`` before 1.8, ``l1_ratio`` since."""
     by_name = LogisticRegression().get_params().get("penalty") == "l2"
     return {"penalty": "l1"} if by_name else {"l1_ratio": 1.0}

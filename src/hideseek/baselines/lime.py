@@ -26,22 +26,23 @@ _LEARNING_RATE = 1e-3
 
 
 class LimeExplainer(Baseline):
-    """The k features of a linear model that imitates, around each row, the probability of its most probable class.
+    """The k features of a linear model that approximates, around each row, the probability of its predicted class.
 
-    Around a row means: with each feature drawn from a quartile of its column, and seen only as falling into the row's
-    own quartile or not. Every row meets the same draws, so that its answer does not depend on the rows beside it.
+    The neighbourhood of a row is drawn feature by feature from the quartiles of the columns; the linear model sees only
+    whether a value is in the row's own quartile. All rows use the same draws, so that the explanation of a row does not
+    depend on the other rows.
 
     Args:
-        k: How many features the linear model has, and so how many are selected.
-        num_samples: Draws around each row.
-        epochs: Steps, each on all rows, of the network whose predictions are explained: Hide&Seek's Seek alone.
-        predict_fn: Another model to explain instead: a function from an array of rows to the probabilities of the
+        k: Number of features of the linear model, which are the selected ones.
+        num_samples: Number of draws around each row.
+        epochs: Full-batch steps of the network whose predictions are explained: Hide&Seek's Seek alone.
+        predict_fn: Another model to explain: a function from an array of rows to the probabilities of the
             sorted labels.
-        random_state: Same number, same answer.
+        random_state: Random seed; the same seed gives the same result.
 
     Attributes:
         classes_: The labels, sorted.
-        model_: The fitted network; not there with ``predict_fn``.
+        model_: The fitted network; only without ``predict_fn``.
 
     Example:
         >>> from hideseek.baselines import LimeExplainer
@@ -81,9 +82,11 @@ class LimeExplainer(Baseline):
         self.random_state = random_state
 
     def _fit(self, table: NDArray[np.floating], target: NDArray[np.int64]) -> None:
-        extra("lime.lime_tabular")  # not needed before explain, but better missed now
+        extra("lime.lime_tabular")  # needed in explain; if it is missing, fail in fit already
         self.seed_ = self._seed()
-        self.rows_ = table.astype(np.float64)  # LIME's quartiles; its own explainer cannot be copied or pickled
+        self.rows_ = table.astype(
+            np.float64
+        )  # to compute LIME's quartiles; LIME's own explainer cannot be copied or pickled
         if self.predict_fn is None:
             scaler = self._scaler(table)
             self.model_ = _Seek.fit(scaler, table, target, len(self.classes_), self.epochs, self.seed_)
@@ -112,7 +115,7 @@ class LimeExplainer(Baseline):
 
 @dataclass(frozen=True)
 class _Seek:
-    """The Seek network alone: every feature shown, nothing to pay."""
+    """The Seek network alone, with every feature shown and no penalty."""
 
     scaler: Scaler
     network: Mlp
@@ -142,7 +145,7 @@ class _Seek:
         return cls(scaler, network, parameters.detach())
 
     def probabilities(self, table: NDArray[np.floating]) -> NDArray[np.float32]:
-        """Shape: ``(rows, features)`` -> ``(rows, classes)``."""
+        """Return the class probabilities. Shape: ``(rows, features)`` -> ``(rows, classes)``."""
         x = torch.from_numpy(self.scaler.transform(table)).T[None].contiguous()
         with training_threads(x.device, len(table)):
             output = self.network.forward(split(self.parameters, self.network.shapes), x)

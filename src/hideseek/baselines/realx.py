@@ -1,4 +1,4 @@
-"""REAL-X: a predictor that has seen every selection, and a selector that learns through it."""
+"""REAL-X: a predictor trained on random selections, and a selector trained with it."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from hideseek.validation import Rule, number
 __all__ = ["RealX", "rebar"]
 
 _TINY = 1e-6
-"""Uniform draws keep this distance from 0 and 1, whose logits are infinite."""
+"""Distance of uniform draws from 0 and 1, whose logits are infinite."""
 
 
 def rebar(logit: Tensor, u: Tensor, v: Tensor, value: Callable[[Tensor], Tensor], temperature: float) -> Tensor:
-    """A term whose gradient estimates, without bias, that of E[value(s)], s_j ~ Bernoulli(sigmoid(logit_j)).
+    """Return a term whose gradient is an unbiased estimate of that of E[value(s)], s_j ~ Bernoulli(sigmoid(logit_j)).
 
     REBAR (Tucker et al. 2017) with eta = 1: the score of the hard sample, less what its relaxation explains of it.
 
     Args:
         logit: Shape: ``(members, columns, rows)``.
-        u: Uniform draws that make the sample. Shape: as ``logit``.
-        v: Uniform draws that make the relaxed sample given the hard one. Shape: as ``logit``.
-        value: From a mask to a number per row. Shape: ``(members, columns, rows)`` -> ``(members, rows)``.
-        temperature: Of the relaxation.
+        u: Uniform draws for the sample. Shape: as ``logit``.
+        v: Uniform draws for the relaxed sample given the hard one. Shape: as ``logit``.
+        value: Maps a mask to a number per row. Shape: ``(members, columns, rows)`` -> ``(members, rows)``.
+        temperature: Temperature of the relaxation.
     """
     z = logit + u.log() - (-u).log1p()
     hard = (z > 0).to(logit.dtype)
@@ -47,20 +47,20 @@ def rebar(logit: Tensor, u: Tensor, v: Tensor, value: Callable[[Tensor], Tensor]
 
 
 class RealX(NeuralBaseline):
-    """REAL-X: first the predictor, on rows of which a random half is set to zero; then the selector, through it.
+    """REAL-X: trains the predictor on rows with a random half set to zero, then the selector with this predictor.
 
-    Since the predictor never learned from the selector's choices, it cannot read anything into them.
+    Since the predictor never learned from the selector's choices, these cannot carry information to it.
 
     Args:
         penalty: Price of the mean selection probability.
         epochs: Passes over the rows, for the predictor and then again for the selector.
         batch_size: Rows per step, drawn with replacement.
-        learning_rate: Adam's.
-        temperature: Of the relaxed samples.
+        learning_rate: Learning rate of Adam.
+        temperature: Temperature of the relaxed samples.
         l2: Weight of the squared matrices in the losses.
-        activation: Of the selector, "relu" or "selu"; the predictor's is ReLU.
-        device: "auto" is the GPU where there is one.
-        random_state: Same number, same answer.
+        activation: Activation of the selector, "relu" or "selu"; the predictor's is ReLU.
+        device: "auto" is the GPU if there is one.
+        random_state: Random seed; the same seed gives the same result.
 
     Example:
         >>> from hideseek.baselines import RealX

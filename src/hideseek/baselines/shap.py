@@ -1,4 +1,4 @@
-"""SHAP: how much each feature moved the prediction of a row, by the Shapley value."""
+"""SHAP: the contribution of each feature to the prediction of a row, by the Shapley value."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ _share = number("a number in (0, 1]", lambda value: 0 < value <= 1)
 
 
 class ShapExplainer(Baseline):
-    """The k features with the largest absolute SHAP values in each row, of gradient-boosted trees or of any model.
+    """The k features with the largest absolute SHAP values in each row, for boosted trees or any model.
 
     With more than two classes, a feature's importance is the mean of its absolute values over the classes.
 
     Args:
-        k: How many features to select.
-        mode: "tree": exact values for XGBoost, in log-odds. "kernel": values of the probabilities, of any model, by
-            asking it about mixtures of the row with background rows; slow.
+        k: Number of features to select.
+        mode: "tree": exact values for XGBoost, in log-odds. "kernel": values of the probabilities, for any model, by
+            querying it with mixtures of the row and background rows; slow.
         depth: Depth of the trees; None: 5, or 7 from 100 features on.
         eta: Learning rate of the boosting.
         colsample: Share of the columns that each tree sees; None: 0.9, or 1 from 100 features on.
-        rounds: Trees (for each class, where there are more than two).
+        rounds: Number of trees (for each class, if there are more than two).
         predict_fn: For "kernel", the model to explain: a function from an array of rows to the probabilities of the
-            sorted labels. None: XGBoost here too.
-        background: For "kernel", how many training rows stand for what is not known.
-        random_state: Same number, same answer.
+            sorted labels. None: XGBoost.
+        background: For "kernel", the number of training rows that replace hidden features.
+        random_state: Random seed; the same seed gives the same result.
 
     Attributes:
         classes_: The labels, sorted.
-        model_: The fitted XGBoost classifier; not there with ``predict_fn``.
-        background_: The rows that stand for what is not known; None with "tree".
+        model_: The fitted XGBoost classifier; only without ``predict_fn``.
+        background_: The rows that replace hidden features; None with "tree".
 
     Example:
         >>> from hideseek.baselines import ShapExplainer
@@ -96,8 +96,8 @@ class ShapExplainer(Baseline):
 
     def _fit(self, table: NDArray[np.floating], target: NDArray[np.int64]) -> None:
         if self.mode == "tree" and self.predict_fn is not None:
-            raise InputError("mode='tree' explains trees of its own; to explain predict_fn, say mode='kernel'")
-        extra("shap")  # not needed before explain, but better missed now
+            raise InputError("mode='tree' explains its own trees; to explain predict_fn, use mode='kernel'")
+        extra("shap")  # needed in explain; if it is missing, fail in fit already
         self.seed_ = self._seed()
         self.background_ = None
         if self.mode == "kernel":
@@ -128,7 +128,7 @@ class ShapExplainer(Baseline):
         return absolute if absolute.ndim == 2 else absolute.mean(axis=2)
 
     def _kernel_values(self, explainer: Any, row: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Shape: ``(features,)`` -> ``(features, classes)``."""
+        """Return the SHAP values of one row. Shape: ``(features,)`` -> ``(features, classes)``."""
         with _numpy_draws(self.seed_):
             return np.asarray(explainer.shap_values(row, l1_reg=False, silent=True))
 
@@ -140,7 +140,7 @@ class ShapExplainer(Baseline):
 
 @contextmanager
 def _numpy_draws(seed: int) -> Iterator[None]:
-    """Seed numpy's global generator, the only one that KernelExplainer draws from, and put it back afterwards."""
+    """Seed numpy's global generator, the only one that KernelExplainer uses, and restore it afterwards."""
     before = np.random.get_state()  # noqa: NPY002 - see above
     np.random.seed(seed)  # noqa: NPY002 - see above
     try:

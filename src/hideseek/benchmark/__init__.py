@@ -1,4 +1,4 @@
-"""Methods on datasets over seeds: every result stored as it is made, interrupted runs resumed, failures shown.
+"""Run methods on datasets over seeds: results are stored one by one, interrupted runs resumed, failures shown.
 
 Your own table and two methods:
 

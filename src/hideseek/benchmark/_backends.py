@@ -1,4 +1,4 @@
-"""Where pieces are done: in this process, in processes of this machine, or on Ray."""
+"""Backends that run pieces: in this process, in processes of this machine, or on Ray."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ __all__ = ["ATTEMPTS", "BACKENDS", "Backend", "Done", "Work", "available_cores",
 
 Work = Callable[[Piece], list[Outcome]]
 Done = Generator[tuple[Piece, list[Outcome] | None], None, None]
-"""Each piece with its outcomes, as they are done; None for a piece in which the worker died ``ATTEMPTS`` times."""
+"""Yields each piece with its outcomes when it is done; None for a piece whose worker died ``ATTEMPTS`` times."""
 
 Backend = Callable[[Sequence[Piece], Work, int, str], Done]
-"""Takes the pieces, what to do with each, how many to do at a time, and the device of methods that take one."""
+"""Takes the pieces, the function to run on each, the number of parallel workers, and the device for methods that
+take one."""
 
 ATTEMPTS = 2
 BACKENDS = ("serial", "processes", "ray")
 
 
 def backend_named(name: str) -> Backend:
-    """The backend of this name; what it needs is imported now and not before."""
+    """Return the backend of this name; its dependencies are imported only now."""
     if name == "serial":
         return serial
     backend: Backend = getattr(import_module(f"hideseek.benchmark._{name}"), f"on_{name}")
@@ -32,13 +33,13 @@ def backend_named(name: str) -> Backend:
 
 
 def serial(pieces: Sequence[Piece], work: Work, n_jobs: int, device: str) -> Done:
-    """One piece after the other, here."""
+    """Run the pieces one after the other in this process."""
     for piece in pieces:
         yield piece, work(piece)
 
 
 def workers_of(backend: str, n_jobs: int | None) -> int:
-    """How many pieces are done at a time."""
+    """Return the number of pieces that run at a time."""
     if backend == "serial":
         return 1
     ray = sys.modules.get("ray") if backend == "ray" else None
@@ -48,5 +49,5 @@ def workers_of(backend: str, n_jobs: int | None) -> int:
 
 
 def available_cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

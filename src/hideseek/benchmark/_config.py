@@ -1,4 +1,4 @@
-"""The description of a run, read strictly."""
+"""The configuration of a run, strictly checked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Self
 from hideseek.benchmark._data import DatasetConfig, read_dataset
 from hideseek.benchmark._methods import ROWS, MethodConfig, check_parameters_are_complete, read_method
 from hideseek.benchmark._scores import SCORES
-from hideseek.benchmark._strict import Problems, is_too_deep, said
+from hideseek.benchmark._strict import Problems, is_too_deep, without_unset
 from hideseek.errors import InputError
 from hideseek.files import accessing, as_path
 from hideseek.validation import Rule, choice, integer, listed, shown
@@ -29,29 +29,29 @@ _NAME = Rule(
 
 @dataclass(frozen=True, eq=False, init=False)
 class Config:
-    """What a benchmark runs: every method on every dataset with every seed.
+    """The configuration of a benchmark: every method on every dataset with every seed.
 
     Args:
         methods: By label. A method is a registered name ("hideseek", "hideseek_regressor" or one of
             ``hideseek.baselines.available()``), a class, an unfitted object, or a mapping with the keys ``method``, a
-            name, a class or "package.module:Class", which may be left out where it is the label; ``parameters``;
-            ``by_dataset``, parameters on single datasets; ``rows``; ``penalties``, to choose one from on the part of
-            a loader's split that is neither fitted nor reported on, and ``chosen_by``, "loss" or "accuracy": the
-            largest is chosen that loses at most 1 % of what the best gains. A list of names is good too.
+            name, a class or "package.module:Class" (default: the label); ``parameters``; ``by_dataset``, parameters
+            for single datasets; ``rows``; ``penalties``, candidates of which one is chosen on the part of a loader's
+            split that is neither fitted nor reported on, and ``chosen_by``, "loss" or "accuracy": the largest penalty
+            that loses at most 1 % of the best one's gain is chosen. A list of names is also accepted.
         datasets: By label. A dataset is the name of a maker in ``hideseek.datasets``, or any function that returns a
             ``Dataset`` or ``Split``; a mapping with the keys ``maker``, ``parameters``, ``test``, ``test_parameters``,
-            ``test_fraction``, ``switch``; or rows of your own: ``(X, y)``, ``(X, y, relevant)``, a ``Dataset``, a
+            ``test_fraction``, ``switch``; or your own rows: ``(X, y)``, ``(X, y, relevant)``, a ``Dataset``, a
             ``Split``, or a mapping with ``X``, ``y``, ``relevant``, ``test`` (a table, or "held_out" or "train"),
-            ``test_fraction``, ``switch``. Run s gets the seed s: for the data, for the split, for the method. The test
-            rows of a generator are drawn with the seed s + 1, unless ``test`` says "held_out" or "train"; a loader's
-            are the part of its split called "test", unless ``test`` says "validation".
-        name: Of the run, and of the folder where its results lie.
+            ``test_fraction``, ``switch``. The seed s is used for the data, the split and the method. The test rows of a
+            generator are drawn with the seed s + 1, unless ``test`` is "held_out" or "train"; those of a loader are
+            the part of its split called "test", unless ``test`` is "validation".
+        name: The name of the run and of the folder of its results.
         seeds: A list, or a number n for 0 to n - 1.
-        rows: How many of the test rows are explained, the first ones; None: all. A method's own ``rows`` go before.
-        scores: What the results show, of those that apply; all of them if not given.
+        rows: Number of first test rows to explain; None: all. A method's own ``rows`` take precedence.
+        scores: The scores to show; all that apply if not given.
 
     Raises:
-        InputError: Lists everything that is wrong, with its place.
+        InputError: Lists all problems, each with its place.
 
     Example:
         >>> from hideseek.benchmark import Config
@@ -109,7 +109,7 @@ class Config:
         return cls.from_dict(read_description(path))
 
     def to_dict(self) -> dict[str, Any]:
-        """The description as JSON has it; of tables of your own it holds a fingerprint."""
+        """Return the configuration as JSON data, with a fingerprint for your own tables."""
         description = {
             "name": self.name,
             "methods": {label: method.to_dict() for label, method in self.methods.items()},
@@ -118,11 +118,11 @@ class Config:
             "rows": self.rows,
             "scores": list(self.scores),
         }
-        return said(description)
+        return without_unset(description)
 
 
 def read_description(path: str | os.PathLike[str]) -> Any:
-    """What a ``.toml`` or ``.json`` file holds."""
+    """Return the content of a ``.toml`` or ``.json`` file."""
     readers = {".toml": tomllib.loads, ".json": json.loads}
     file = as_path(path)
     if file.suffix not in readers:
@@ -138,7 +138,7 @@ def read_description(path: str | os.PathLike[str]) -> Any:
 
 
 def _read(given: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
-    """The arguments of ``Config``, checked and in their final form."""
+    """Return the arguments of ``Config``, checked and in their final form."""
     for name, value in given.items():
         if is_too_deep(value):
             problems.add(name, "lists or dicts in it are nested too deeply, or contain themselves")

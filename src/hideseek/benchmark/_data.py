@@ -1,4 +1,4 @@
-"""The datasets of a run: makers of ``hideseek.datasets``, or the caller's own; and their rows for a seed."""
+"""The datasets of a run: makers of ``hideseek.datasets`` or the caller's tables, and their rows for a seed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,16 @@ from sklearn.utils.multiclass import type_of_target
 
 from hideseek import datasets
 from hideseek.benchmark._own_tables import TABLE_KEYS, fingerprint, read_table, rows_of
-from hideseek.benchmark._strict import NAMED, Problems, as_json, imported, name_of, parameters_of, required_of, said
+from hideseek.benchmark._strict import (
+    NAMED,
+    Problems,
+    as_json,
+    imported,
+    name_of,
+    parameters_of,
+    required_of,
+    without_unset,
+)
 from hideseek.datasets import Dataset, Split
 from hideseek.errors import InputError
 from hideseek.validation import Rule, choice, integer, number
@@ -27,7 +36,7 @@ _TEST_ROWS = {
     "a split": ("test", "validation", "train"),
     "a table": ("held_out", "train"),
 }
-"""Which rows can be the test, by what the rows come from; the first is the default."""
+"""The possible test rows by the source of the rows; the first is the default."""
 _SHARED_RULES = {
     "test_fraction": number("a number between 0 and 1", lambda value: 0 < value < 1).or_none(),
     "switch": (integer(0) | Rule("the name of a column", lambda value: isinstance(value, str))).or_none(),
@@ -38,20 +47,20 @@ _OWN_KEYS = (*TABLE_KEYS, "test", *_SHARED_RULES)
 
 @dataclass(frozen=True, eq=False)
 class DatasetConfig:
-    """Where the rows of a dataset come from, and which of them are the test.
+    """The source of a dataset's rows, and the choice of its test rows.
 
     Attributes:
-        maker: What makes or loads them; None for a table of the caller's own.
-        parameters: The maker's. A maker that takes ``random_state`` gets the seed of the job.
+        maker: The function that makes or loads the rows; None for the caller's own table.
+        parameters: Arguments of the maker. A maker that takes ``random_state`` gets the seed of the job.
         table: The caller's own rows, or None.
-        test_table: The rows to report on, where the caller has set them apart.
-        test: Which rows to report on. "next_seed": drawn anew with the next seed, the default of generators;
+        test_table: The rows to report on, if given by the caller.
+        test: Which rows to report on. "next_seed": drawn with the next seed, the default of generators;
             "held_out": a share of the rows, split off by the seed, the default of the caller's own tables; "train": the
             rows of the fit; "test" or "validation": that part of a loader's split, "test" being the default.
         test_fraction: The share that is held out; None: a fifth.
-        test_parameters: The maker's for the test rows, where they differ, as with another number of rows.
-        switch: The column that switch accuracy is about, by number or name. None: the only column that is relevant
-            in every row, if the other relevant ones change from row to row; else there is none.
+        test_parameters: Arguments of the maker that differ for the test rows, such as the number of rows.
+        switch: The column for switch accuracy, by number or name. None: the only column that is relevant in every
+            row, if the other relevant ones vary between rows; else no switch accuracy.
     """
 
     maker: Callable[..., Dataset | Split] | None = None
@@ -64,18 +73,18 @@ class DatasetConfig:
     switch: int | str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON; of a table the fingerprint of its content."""
+        """Return JSON data, with the fingerprint of a table's content."""
         choices = {"test": self.test, "test_fraction": self.test_fraction, "switch": self.switch}
         if self.table is not None:
             parts = [self.table] if self.test_table is None else [self.table, self.test_table]
-            return said({"table": fingerprint(parts), "shape": list(self.table.X.shape), **choices})
+            return without_unset({"table": fingerprint(parts), "shape": list(self.table.X.shape), **choices})
         name = "" if self.maker is None else self.maker.__name__
         maker = name if getattr(datasets, name, None) is self.maker else name_of(self.maker)
         parameters, test_parameters = as_json(self.parameters), as_json(self.test_parameters)
-        return said({"maker": maker, "parameters": parameters, "test_parameters": test_parameters, **choices})
+        return without_unset({"maker": maker, "parameters": parameters, "test_parameters": test_parameters, **choices})
 
     def parts(self, seed: int) -> tuple[Dataset, Dataset]:
-        """The rows to fit and the rows to report on."""
+        """Return the rows to fit and the rows to report on."""
         made = self.table if self.table is not None else self._made(seed)
         if isinstance(made, Split):
             part = self._test_rows("a split")
@@ -91,7 +100,7 @@ class DatasetConfig:
         return rows_of(made, kept), rows_of(made, out)
 
     def validation(self, seed: int) -> Dataset:
-        """The rows to choose settings on: the part of a split that is neither fitted nor reported on."""
+        """Return the rows to choose settings on: the part of a split that is neither fitted nor reported on."""
         made = self.table if self.table is not None else self._made(seed)
         if not isinstance(made, Split):
             raise InputError("penalties are chosen on a part of a split; this dataset has no parts: pass a loader")
@@ -105,7 +114,9 @@ class DatasetConfig:
             parameters["random_state"] = parameters.get("random_state", seed) + test
         made = self.maker(**{**parameters, **(self.test_parameters if test else {})})
         if not isinstance(made, Dataset | Split):
-            raise InputError(f"{name_of(self.maker)} gave a {type(made).__name__}; it must give a Dataset or a Split")
+            raise InputError(
+                f"{name_of(self.maker)} returned a {type(made).__name__}; it must return a Dataset or a Split"
+            )
         return made
 
     def _test_rows(self, source: str) -> str:
@@ -117,7 +128,7 @@ class DatasetConfig:
 
 
 def _held_out(y: NDArray[Any], fraction: float, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows to fit and rows to report on: a share of each class, where there are classes."""
+    """Return the rows to fit and the rows to report on, stratified by class in classification."""
     classes = type_of_target(y) in ("binary", "multiclass") and np.unique(y, return_counts=True)[1].min() > 1
     kept, out = train_test_split(
         np.arange(len(y)), test_size=fraction, random_state=seed, stratify=y if classes else None
@@ -126,7 +137,7 @@ def _held_out(y: NDArray[Any], fraction: float, seed: int) -> tuple[NDArray[np.i
 
 
 def read_dataset(label: str, given: Any, problems: Problems) -> DatasetConfig | None:
-    """A dataset as the caller described it: a maker's name, or a function, a mapping, or rows of their own."""
+    """Return the dataset that the caller described: a maker's name, a function, a mapping, or own rows."""
     place = f"datasets.{label}"
     if isinstance(given, DatasetConfig):
         return given

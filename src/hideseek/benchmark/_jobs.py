@@ -1,4 +1,4 @@
-"""The grid of a run: one job for every method, dataset and seed; and which jobs are done in one go."""
+"""The grid of a run: one job for every method, dataset and seed, and the pieces in which jobs run together."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from sklearn.utils.multiclass import type_of_target
 
 from hideseek.benchmark._config import Config
 from hideseek.benchmark._data import DatasetConfig
-from hideseek.benchmark._strict import as_json, parameters_of, said
+from hideseek.benchmark._strict import as_json, parameters_of, without_unset
 
 __all__ = ["Job", "Piece", "jobs_of", "pieces_of"]
 
 _SHARED_BY_A_STACK = "penalty"
-"""The parameter that may differ between the problems of one stack."""
+"""The parameter in which the problems of one stack may differ."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +28,12 @@ class Job:
     Attributes:
         method: Label of the method.
         dataset: Label of the dataset.
-        seed: Of the data, of the split and of the method.
+        seed: Seed of the data, the split and the method.
         cls: The method's class.
-        parameters: What it is constructed with, without the seed.
-        source: Where the rows come from.
-        rows: How many test rows are explained; None: all.
-        penalties: To choose from; empty: the one of the parameters.
+        parameters: Its constructor arguments, without the seed.
+        source: The source of the rows.
+        rows: Number of test rows to explain; None: all.
+        penalties: Candidate penalties; empty: the one in ``parameters`` is used.
         chosen_by: "loss" or "accuracy".
         description: Everything that determines the result, as JSON.
         key: A hash of the description.
@@ -52,7 +52,7 @@ class Job:
     key: str
 
     def made(self, device: str, *, of_a_stack: bool = False) -> Any:
-        """The unfitted method, on a device and with the seed where it takes them; of a stack: without candidates."""
+        """Return the unfitted method, with device and seed if it takes them; in a stack, without candidates."""
         known = parameters_of(self.cls)
         chosen = dict(self.parameters)
         if of_a_stack:
@@ -64,18 +64,18 @@ class Job:
         return self.cls(**chosen)
 
     def candidates(self) -> list[dict[str, Any]]:
-        """The fits: of each, the parameters that may differ from those of its neighbours in a stack."""
+        """Return, for each fit, the parameters in which it may differ from others of its stack."""
         if self.penalties:
             return [{_SHARED_BY_A_STACK: penalty} for penalty in self.penalties]
         return [{name: value for name, value in self.parameters.items() if name == _SHARED_BY_A_STACK}]
 
 
 Piece = tuple[Job, ...]
-"""Jobs that are done in one go: the problems of one stack, or a single job."""
+"""Jobs that run together: the problems of one stack, or a single job."""
 
 
 def jobs_of(config: Config) -> list[Job]:
-    """All jobs, method by method."""
+    """Return all jobs, method by method."""
     names = {label: method.name for label, method in config.methods.items()}
     sources = {label: dataset.to_dict() for label, dataset in config.datasets.items()}
     jobs = []
@@ -84,7 +84,7 @@ def jobs_of(config: Config) -> list[Job]:
             parameters, rows = chosen.parameters_on(dataset), chosen.rows or config.rows
             for seed in config.seeds:
                 what = {"method": names[method], "parameters": as_json(parameters), "dataset": sources[dataset]}
-                description = said({**what, "seed": seed, "rows": rows, **chosen.search()})
+                description = without_unset({**what, "seed": seed, "rows": rows, **chosen.search()})
                 key = _hash(description)
                 how = (chosen.penalties, chosen.chosen_by)
                 jobs.append(Job(method, dataset, seed, chosen.cls, parameters, source, rows, *how, description, key))
@@ -92,7 +92,7 @@ def jobs_of(config: Config) -> list[Job]:
 
 
 def pieces_of(jobs: Iterable[Job], stack_size: int) -> list[Piece]:
-    """The jobs in pieces: those of one method that can share a stack together, with at most ``stack_size`` fits."""
+    """Group the jobs into pieces: jobs of one method that can share a stack, with at most ``stack_size`` fits."""
     shapes: dict[str, str] = {}
     groups: dict[str, list[Job]] = {}
     for job in jobs:
@@ -107,7 +107,7 @@ def pieces_of(jobs: Iterable[Job], stack_size: int) -> list[Piece]:
 
 
 def _stack(job: Job, shapes: dict[str, str]) -> str:
-    """What the jobs of one stack have in common."""
+    """Return what the jobs of one stack have in common."""
     description = job.description
     parameters = {name: value for name, value in job.parameters.items() if name != _SHARED_BY_A_STACK}
     source = _hash(description["dataset"])
@@ -118,10 +118,10 @@ def _stack(job: Job, shapes: dict[str, str]) -> str:
 
 
 def _shape(job: Job) -> str:
-    """Rows, columns and classes, seen with one seed; should another seed differ, the stack is divided when it fails."""
+    """Return rows, columns and classes, for one seed; if another seed differs, the stack is split when it fails."""
     try:
         train, _ = job.source.parts(job.seed)
-    except Exception:  # whatever it is, the job will meet it too and report it
+    except Exception:  # the job will raise the same error, and report it
         return job.dataset
     y = np.asarray(train.y)
     classes = len(np.unique(y)) if type_of_target(y) in ("binary", "multiclass") else 0

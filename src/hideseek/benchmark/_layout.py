@@ -1,4 +1,4 @@
-"""Lines and columns, as text, Markdown, CSV or a frame."""
+"""Tables of results, as text, Markdown, CSV or a frame."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["Table"]
 
 
 class Table:
-    """Lines with the same columns; iterating gives each line as a dict.
+    """Lines with the same columns; iterating yields each line as a dict.
 
     Args:
-        columns: Their names, in order.
-        lines: From name to value; None where there is no value.
+        columns: The names of the columns, in order.
+        lines: For each line, a mapping from column to value; None where there is no value.
     """
 
     def __init__(self, columns: Sequence[str], lines: Sequence[Mapping[str, Any]]) -> None:
@@ -43,7 +43,7 @@ class Table:
         )
 
     def to_markdown(self) -> str:
-        """A Markdown table, with four digits."""
+        """Return a Markdown table, with four digits."""
         rows = [self.columns, ["---"] * len(self.columns)]
         rows += [[_short(value).replace("|", "\\|") for value in line.values()] for line in self]
         return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
@@ -58,7 +58,7 @@ class Table:
         write_atomically(path, text.getvalue().encode())
 
     def to_frame(self, library: FrameLibrary = "pandas") -> Any:
-        """A frame of that library."""
+        """Return a frame of that library."""
         return make_frame({name: [line[name] for line in self] for name in self.columns}, library)
 
 

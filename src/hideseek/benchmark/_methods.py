@@ -9,7 +9,7 @@ from typing import Any
 
 from hideseek import baselines
 from hideseek.benchmark._search import CRITERIA
-from hideseek.benchmark._strict import Problems, as_json, imported, name_of, parameters_of, required_of, said
+from hideseek.benchmark._strict import Problems, as_json, imported, name_of, parameters_of, required_of, without_unset
 from hideseek.errors import InputError
 from hideseek.estimators import HideSeekClassifier, HideSeekRegressor
 from hideseek.validation import choice, integer, number
@@ -29,12 +29,13 @@ class MethodConfig:
     """A method with its parameters.
 
     Attributes:
-        cls: Its class, with ``fit(X, y)`` and ``explain(X)``; ``predict_proba`` or ``predict`` where it predicts.
-        parameters: What it is constructed with. The seed of a job is its ``random_state``.
-        by_dataset: Parameters that join or replace those on single datasets, by the dataset's label.
-        rows: How many of the test rows to explain; None: as many as the run says.
-        penalties: To choose from, on the part of a loader's split that is neither fitted nor reported on; empty: none.
-        chosen_by: By which predictions are compared there: "loss", their cross-entropy, or "accuracy".
+        cls: Its class, with ``fit(X, y)`` and ``explain(X)``; ``predict_proba`` or ``predict`` if it predicts.
+        parameters: Constructor arguments. The seed of a job is its ``random_state``.
+        by_dataset: Parameters that add to or override those for single datasets, by the dataset's label.
+        rows: Number of test rows to explain; None: the number of the run.
+        penalties: Candidates, of which one is chosen on the part of a loader's split that is neither fitted nor
+            reported on; empty: no choice.
+        chosen_by: Criterion of the choice: "loss", the cross-entropy, or "accuracy".
     """
 
     cls: type
@@ -46,29 +47,29 @@ class MethodConfig:
 
     @property
     def name(self) -> str:
-        """The registered name, or where the class can be imported from."""
+        """The registered name, or the import path of the class."""
         for name in names():
             if _class(name) is self.cls:
                 return name
         return name_of(self.cls)
 
     def parameters_on(self, dataset: str) -> dict[str, Any]:
-        """The parameters on one of the datasets."""
+        """Return the parameters for one of the datasets."""
         return {**self.parameters, **self.by_dataset.get(dataset, {})}
 
     def search(self) -> dict[str, Any]:
-        """How the penalty is chosen, as JSON; empty if it is not."""
+        """Return how the penalty is chosen, as JSON data; empty if it is not."""
         return {"penalties": as_json(self.penalties), "chosen_by": self.chosen_by} if self.penalties else {}
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return JSON data."""
         parameters, by_dataset = as_json(self.parameters), as_json(self.by_dataset)
         described = {"method": self.name, "parameters": parameters, "by_dataset": by_dataset, "rows": self.rows}
-        return said({**described, **self.search()})
+        return without_unset({**described, **self.search()})
 
 
 def names() -> tuple[str, ...]:
-    """The registered names."""
+    """Return the registered names."""
     return (*_OWN, *baselines.available())
 
 
@@ -77,7 +78,7 @@ def _class(name: str) -> type:
 
 
 def read_method(label: str, given: Any, datasets: Sequence[str], problems: Problems) -> MethodConfig | None:
-    """A method as the caller described it: its name, class or unfitted object, or a mapping with parameters."""
+    """Return the method that the caller described: a name, class or unfitted object, or a mapping with parameters."""
     place = f"methods.{label}"
     if isinstance(given, MethodConfig):
         return given
@@ -136,13 +137,14 @@ def _read_penalties(place: str, given: Any, cls: type | None, problems: Problems
     missing = [verb for verb in _NEEDED_BY_SEARCH if given and cls is not None and not hasattr(cls, verb)]
     if missing:
         problems.add(
-            place, f"{cls.__name__ if cls else ''} has no {' and no '.join(missing)}; a penalty is chosen by both"
+            place,
+            f"{cls.__name__ if cls else ''} has no {' and no '.join(missing)}; both are needed to choose a penalty",
         )
     return tuple(given)
 
 
 def _chosen_parameters(method: Any) -> dict[str, Any]:
-    """What an object was constructed with, as far as it differs from the defaults; a run brings its own seeds."""
+    """Return the constructor arguments of an object that differ from the defaults, without the seed."""
     defaults = {name: parameter.default for name, parameter in parameters_of(type(method)).items()}
     given = method.get_params(deep=False)
     return {
@@ -155,14 +157,14 @@ def _chosen_parameters(method: Any) -> dict[str, Any]:
 def _check_known(place: str, values: Mapping[str, Any], cls: type, problems: Problems) -> None:
     known = [name for name in parameters_of(cls) if name != "random_state"]
     if "random_state" in values:
-        problems.add(f"{place}.random_state", "the seeds of the run take its place; leave it out")
+        problems.add(f"{place}.random_state", "the run sets it from its seeds; remove it")
     problems.check_names(place, [name for name in values if name != "random_state"], known, "parameter")
 
 
 def check_parameters_are_complete(
     methods: Mapping[str, MethodConfig], datasets: Sequence[str], problems: Problems
 ) -> None:
-    """A parameter without a default that was not given, for some dataset, is a problem."""
+    """Add a problem for each required parameter that is not given for some dataset."""
     for label, method in methods.items():
         for name in required_of(method.cls):
             without = [dataset for dataset in datasets if name not in method.parameters_on(dataset)]

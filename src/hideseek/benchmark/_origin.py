@@ -1,4 +1,4 @@
-"""What a stored number can be traced to: versions, commit, moment."""
+"""The origin of a stored number: versions, commit, time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["commit", "now", "versions"]
 
 
 def versions() -> dict[str, str]:
-    """Of what the numbers of this process are made with."""
+    """Return the versions of the libraries that the results depend on."""
     return {
         "hideseek": __version__,
         "torch": str(torch.__version__),
@@ -25,7 +25,7 @@ def versions() -> dict[str, str]:
 
 
 def commit() -> str | None:
-    """The commit of the current folder, with a plus sign where files were changed since; None outside a repository."""
+    """Return the commit of the current folder, with a plus sign if files were changed; None outside a repository."""
     command = ["git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
@@ -35,5 +35,5 @@ def commit() -> str | None:
 
 
 def now() -> str:
-    """The moment, in universal time."""
+    """Return the current time in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")

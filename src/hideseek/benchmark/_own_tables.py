@@ -1,4 +1,4 @@
-"""A table of the caller's own: checked, and known by its content."""
+"""Tables of the caller: checked, and identified by their content."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TABLE_KEYS = ("X", "y", "relevant")
 
 
 def read_table(place: str, label: str, given: Any, problems: Problems) -> Dataset | None:
-    """A table from ``Dataset``, ``(X, y)``, ``(X, y, relevant)`` or a mapping with these names."""
+    """Return a table from a ``Dataset``, ``(X, y)``, ``(X, y, relevant)`` or a mapping with these names."""
     if isinstance(given, Dataset):
         return given
     if isinstance(given, tuple) and len(given) in (2, 3):
@@ -60,7 +60,7 @@ def read_table(place: str, label: str, given: Any, problems: Problems) -> Datase
 
 
 def rows_of(table: Dataset, index: NDArray[np.intp] | slice) -> Dataset:
-    """Some rows of a table, arrays and frames alike."""
+    """Return some rows of a table of arrays or frames."""
     frame = nw.from_native(table.X, eager_only=True, pass_through=True)
     taken: dict[str, Any] = {
         "X": frame[np.arange(len(frame))[index]].to_native() if isinstance(frame, nw.DataFrame) else table.X[index],
@@ -72,7 +72,7 @@ def rows_of(table: Dataset, index: NDArray[np.intp] | slice) -> Dataset:
 
 
 def fingerprint(tables: Iterable[Dataset]) -> str:
-    """The same for the same content, in hexadecimal digits."""
+    """Return a hash of the content, in hexadecimal digits."""
     digest = hashlib.sha256()
     for table in tables:
         frame = nw.from_native(table.X, eager_only=True, pass_through=True)

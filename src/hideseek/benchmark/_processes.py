@@ -1,4 +1,4 @@
-"""Processes of this machine that do pieces one by one, and may die doing so."""
+"""Run pieces in worker processes of this machine, which may die."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ADVICE = "define classes and functions at the top level of a module that other 
 
 
 def on_processes(pieces: Sequence[Piece], work: Work, n_jobs: int, device: str) -> Done:
-    """Pieces on ``n_jobs`` processes. A worker that dies is replaced, and its piece given to another."""
+    """Run pieces on ``n_jobs`` processes. A worker that dies is replaced, and its piece given to another."""
     waiting, attempts = deque(pieces), dict.fromkeys(map(id, pieces), 0)
     n_workers = min(n_jobs, len(pieces))
     n_threads = max(1, available_cores() // n_workers)
@@ -59,10 +59,10 @@ def on_processes(pieces: Sequence[Piece], work: Work, n_jobs: int, device: str) 
 
 
 class _Worker:
-    """A process, the connection to it, and the piece it is doing."""
+    """A process, the connection to it, and its current piece."""
 
     def __init__(self, work: bytes, n_threads: int, piece: Piece) -> None:
-        context = multiprocessing.get_context("spawn")  # a forked copy of torch's threads does not work
+        context = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, work, n_threads))
         with _threads_of_children(n_threads):
@@ -72,17 +72,17 @@ class _Worker:
         self.give(piece)
 
     def give(self, piece: Piece) -> None:
-        """Tell it what to do next."""
+        """Send it the next piece."""
         self.piece: Piece | None = piece
         message = _pickled(piece)
-        with suppress(OSError):  # it died between two pieces, which the next look at it will show
+        with suppress(OSError):  # it died between two pieces, which ``outcomes`` will detect
             self.connection.send_bytes(message)
 
     def outcomes(self) -> list[Outcome] | None:
-        """What became of its piece; None: it is dead."""
+        """Return the outcomes of its piece; None: it is dead."""
         try:
             message = self.connection.recv()
-            while message is None:  # its first sign of life
+            while message is None:  # None is the message that it has started
                 self._started = True
                 message = self.connection.recv()
         except (EOFError, OSError):
@@ -90,7 +90,7 @@ class _Worker:
                 return None
             raise HideSeekError(
                 "a worker process could not start; its own message is above. If this is a script, its main part must "
-                "stand under `if __name__ == '__main__':`"
+                "be under `if __name__ == '__main__':`"
             ) from None
         if isinstance(message, str):
             raise InputError(f"a worker process cannot use what it was sent: {message}; {_ADVICE}")
@@ -98,15 +98,15 @@ class _Worker:
         return done
 
     def end(self) -> None:
-        """Let it go, whatever it is doing."""
+        """Terminate it."""
         self.connection.close()
         self._process.kill()
         self._process.join()
 
 
 def _serve(connection: Connection, work: bytes, n_threads: int) -> None:
-    """The life of a worker: receive a piece, do it, send back what became of it, until nobody is there."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the caller's, who then ends the workers
+    """Run a worker: receive pieces, do them and send the outcomes, until the connection is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles interrupts, and terminates the workers
     torch.set_num_threads(n_threads)
     with suppress(EOFError, OSError):
         connection.send(None)
@@ -129,7 +129,7 @@ def _pickled(thing: Any) -> bytes:
 
 @contextmanager
 def _threads_of_children(n_threads: int) -> Iterator[None]:
-    """Processes started meanwhile find themselves limited before they load any library."""
+    """Limit the threads of processes started in this context, before they load any library."""
     before = {name: os.environ.get(name) for name in _THREAD_VARIABLES}
     for name, value in before.items():
         os.environ[name] = str(min(n_threads, int(value)) if value and value.isdigit() else n_threads)

@@ -1,4 +1,4 @@
-"""How far a grid is, and how long the rest will take."""
+"""The progress of a grid, and the time left."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["Grid", "grid_progress", "remaining"]
 def remaining(
     seconds: Mapping[str, Sequence[float]], left: Mapping[str, int], n_workers: int
 ) -> tuple[float, list[str]]:
-    """The seconds that are left, as far as they are known, and the methods of which nothing is known yet.
+    """Return the estimated seconds left, and the methods without an estimate.
 
-    Methods differ a thousandfold in their seconds, so each is counted with its own.
+    The times of methods differ a thousandfold, so each method is estimated separately.
 
     Args:
-        seconds: By method, those of its finished jobs.
-        left: By method, how many jobs are left.
-        n_workers: How many jobs are done side by side.
+        seconds: By method, the seconds of its finished jobs.
+        left: By method, the number of jobs left.
+        n_workers: Number of jobs that run in parallel.
     """
     waiting = {method: count for method, count in left.items() if count > 0}
     known = sum(count * fmean(seconds[method]) for method, count in waiting.items() if seconds.get(method))
@@ -32,7 +32,7 @@ def remaining(
 
 
 class Grid:
-    """Counts jobs and their seconds; ``watcher`` is called when one more is done."""
+    """Counts jobs and their seconds; ``watcher`` is called when a job is done."""
 
     def __init__(self, waiting: Iterable[Job], stored: Iterable[Record], n_workers: int) -> None:
         self.left = Counter(job.method for job in waiting)
@@ -45,11 +45,11 @@ class Grid:
 
     @property
     def done(self) -> int:
-        """Jobs that are done."""
+        """Number of jobs done."""
         return self.total - sum(self.left.values())
 
     def add(self, record: Record) -> None:
-        """One more is done."""
+        """Count one more finished job."""
         self.left[record["method"]] -= 1
         self.failed += record["status"] == "failed"
         _note(self._now, record)
@@ -57,7 +57,7 @@ class Grid:
             self.watcher()
 
     def estimate(self) -> str:
-        """The time that is left, in words; jobs of this run count, and of an earlier one where there are none yet."""
+        """Return the time left in words, from the jobs of this run, or of an earlier one if there are none yet."""
         seconds, unknown = remaining({**self._before, **self._now}, self.left, self.n_workers)
         if not unknown:
             return f"{_duration(seconds)} left"
@@ -77,7 +77,7 @@ def _duration(seconds: float) -> str:
 
 @contextmanager
 def grid_progress(verbose: bool, grid: Grid) -> Iterator[Grid]:
-    """The same grid, which moves a bar as jobs are added if ``verbose`` is set and the error stream is a terminal."""
+    """Return the grid; it updates a progress bar if ``verbose`` is set and the error stream is a terminal."""
     if not (verbose and sys.stderr.isatty() and grid.total):
         yield grid
         return

@@ -1,4 +1,4 @@
-"""Pieces as tasks of Ray, on this machine or on a cluster."""
+"""Run pieces as Ray tasks, on this machine or on a cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["on_ray"]
 
 
 def on_ray(pieces: Sequence[Piece], work: Work, n_jobs: int, device: str) -> Done:
-    """Every piece is a task, which Ray gives to another worker if its own dies.
+    """Run every piece as a task, which Ray restarts on another worker if its worker dies.
 
     If Ray is initialised, as by ``ray.init(address=...)``, or if RAY_ADDRESS is set, that cluster is used; otherwise
     one is started on this machine with ``n_jobs`` cores, and stopped afterwards.
@@ -30,7 +30,7 @@ def on_ray(pieces: Sequence[Piece], work: Work, n_jobs: int, device: str) -> Don
         has_gpu = device != "cpu" and ray.cluster_resources().get("GPU", 0) >= 1
         task = ray.remote(max_retries=ATTEMPTS - 1, num_cpus=1)(lambda piece: work(piece))
         running = {}
-        for piece in pieces:  # a task that asks for no GPU sees none; one that asks for one core gets one thread
+        for piece in pieces:  # a task that requests no GPU sees none; one core means one thread
             n_gpus = int(has_gpu and "device" in parameters_of(piece[0].cls))
             running[task.options(num_gpus=n_gpus).remote(piece)] = piece
         while running:
@@ -44,9 +44,9 @@ def on_ray(pieces: Sequence[Piece], work: Work, n_jobs: int, device: str) -> Don
 def _outcomes(ray: Any, task: Any) -> list[Outcome] | None:
     try:
         outcomes: list[Outcome] = ray.get(task)
-    except ray.exceptions.RayTaskError:  # an error of ours; those of methods are in the outcomes
+    except ray.exceptions.RayTaskError:  # an error of this library; errors of methods are in the outcomes
         raise
-    except ray.exceptions.RayError:  # the worker, its machine or its memory is gone
+    except ray.exceptions.RayError:  # the worker or its machine died
         return None
     return outcomes
 

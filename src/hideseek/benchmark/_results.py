@@ -1,4 +1,4 @@
-"""What a run gave: single results, and what the seeds say together."""
+"""The results of a run: single results, and summaries over seeds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TRACE = ("key", "stack", "device", "version", "commit", "time")
 
 
 class Results:
-    """The stored results of a run: iterate over them, sum them up, compare them.
+    """The stored results of a run: iterate over them, summarise them, compare them.
 
     A result is a dict: ``method``, ``dataset`` and ``seed``; ``status``, "finished" or "failed"; ``scores``; ``error``;
     ``job``, everything that determines it; ``stack``, how many jobs shared its stack; ``seconds``, ``device``,
@@ -33,9 +33,9 @@ class Results:
 
     Args:
         records: The results, in the order of the configuration.
-        scores: Which scores to show; others that a keep hook gave come after them.
+        scores: The scores to show; others, returned by a keep hook, follow.
         missing: Method, dataset and seed of jobs that are not done yet.
-        store: Where the arrays lie.
+        store: The store of the arrays.
 
     Example:
         >>> from tempfile import mkdtemp
@@ -76,20 +76,20 @@ class Results:
 
     @property
     def failed(self) -> list[Record]:
-        """The results of jobs that failed; ``record["error"]`` has type, message and traceback."""
+        """The results of failed jobs; ``record["error"]`` has type, message and traceback."""
         return [record for record in self if record["status"] == "failed"]
 
     def values(self, method: str, dataset: str, score: str) -> dict[int, float]:
-        """A score of one method on one dataset, by seed."""
+        """Return a score of one method on one dataset, by seed."""
         own = [record for record in self if (record["method"], record["dataset"]) == (method, dataset)]
         return values_of(own, score)
 
     def arrays(self, record: Record) -> dict[str, NDArray[Any]]:
-        """What the keep hook stored beside a result."""
+        """Return the arrays that the keep hook stored with a result."""
         return {} if self._store is None else self._store.arrays(record)
 
     def table(self) -> Table:
-        """One line per job: what it was, its scores, its error if it failed, and what it can be traced to."""
+        """Return one line per job: its labels, scores, error if it failed, and origin."""
         lines = []
         for record in self:
             error = record["error"] and f"{record['error']['type']}: {record['error']['message']}"
@@ -98,67 +98,66 @@ class Results:
         return Table((*_JOB, *self.scores, "error", *_TRACE), lines)
 
     def to_frame(self, library: FrameLibrary = "pandas") -> Any:
-        """One line per job, as a frame of that library."""
+        """Return one line per job, as a frame of that library."""
         return self.table().to_frame(library)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """One line per job, in a CSV file, written atomically."""
+        """Write one line per job to a CSV file, atomically."""
         self.table().to_csv(path)
 
     def to_markdown(self) -> str:
-        """The summary as a Markdown table."""
+        """Return the summary as a Markdown table."""
         return self.summary().to_markdown()
 
     def summary(self, *scores: str) -> Table:
-        """By method, dataset and score what the seeds say together.
+        """Return a summary over seeds, by method, dataset and score.
 
         Args:
-            *scores: Which; all of ``results.scores`` if none is given.
+            *scores: The scores to include; all of ``results.scores`` if none is given.
 
         Returns:
-            Median; the worst seed, where more or less is better; mean; ends of the bootstrap interval of the median;
-            how many seeds have the score, and how many failed.
+            Median; the worst seed, if the score has a better direction; mean; ends of the bootstrap interval of the
+            median; the number of seeds with the score, and of failed seeds.
         """
         return summed_up(self._records, scores or self.scores)
 
     def pooled(self, groups: Mapping[str, Sequence[str]]) -> Results:
-        """Means over datasets, of every method and seed: from the label of a group to the datasets in it.
+        """Return means over groups of datasets, for every method and seed; ``groups`` maps labels to datasets.
 
-        A group of which a job is missing is left out, one of which a job failed counts as failed; a score is averaged
-        over the datasets that have it.
+        A group with a missing job is omitted, one with a failed job counts as failed; a score is averaged over the
+        datasets that have it.
         """
         return Results(pooled(self._records, groups), scores=self.scores)
 
     def compare(
         self, published: Published, labels: Mapping[str, str] | None = None, *, average: str = "median"
     ) -> Table:
-        """Ours beside published numbers.
+        """Compare the results with published numbers.
 
         Args:
             published: A CSV file, or lines as mappings, with ``method``, ``dataset`` and a column for each score; an
                 empty cell is a number that was not published.
-            labels: From a method's label here to its name there, where they differ; several may have the same.
-            average: What stands for our seeds, "median" or "mean".
+            labels: Maps the labels of methods to their published names, where these differ; several may have the same.
+            average: The average over our seeds, "median" or "mean".
 
         Returns:
-            By method, dataset and score: the published number, our average, the difference, the worst seed, how many
-            seeds there were and how many failed. What has no results yet has a line without them, and so has what was
-            not published: an empty cell, or a method that is not there.
+            By method, dataset and score: the published number, our average, the difference, the worst seed, the number
+            of seeds and of failed seeds. A line without results, or without a published number, has empty cells.
         """
         check_parameters("compare", {"average": average}, {"average": choice("median", "mean")})
         return compared(self._records, published, labels, average)
 
     def versus(self, first: str, second: str, score: str = "f1") -> Table:
-        """Two methods, seed by seed, on every dataset: see ``hideseek.metrics.compare_seeds``."""
+        """Compare two methods by seed on every dataset; see ``hideseek.metrics.compare_seeds``."""
         return versus(self._records, first, second, score)
 
 
 def load_results(folder: str | os.PathLike[str], config: Config | None = None) -> Results:
-    """The stored results of a run.
+    """Return the stored results of a run.
 
     Args:
-        folder: The folder of the run, which bears its name.
-        config: Whose jobs to look for; those of the last run in this folder if not given.
+        folder: The folder of the run, named after it.
+        config: The configuration whose jobs to load; that of the last run in this folder if not given.
 
     Example:
         >>> from tempfile import mkdtemp
@@ -177,7 +176,7 @@ def load_results(folder: str | os.PathLike[str], config: Config | None = None) -
 
 
 def results_of(store: Store, plan: Plan) -> Results:
-    """The results that a store has of a plan, under the plan's labels."""
+    """Return the stored results of a plan, under the plan's labels."""
     records, missing = [], []
     for job in plan["jobs"]:
         record = store.read(job["key"])

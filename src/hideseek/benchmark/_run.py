@@ -1,4 +1,4 @@
-"""Running a grid: what is not stored yet is done, and stored as it is done."""
+"""Run a grid: do the jobs that are not stored yet, and store each result."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hideseek.warn import warn_caller
 __all__ = ["run"]
 
 _STACK_SIZES = {"cpu": 4, "cuda": 64}
-"""On a CPU a few jobs share the cost of a call, and more only leave the cache; a GPU is idle with less."""
+"""On a CPU a few jobs share the overhead of a call, and more would exceed the cache; a GPU needs more to be busy."""
 
 _RULES = {
     "backend": choice(*BACKENDS),
@@ -51,21 +51,21 @@ def run(
 ) -> Results:
     """Run every job of a configuration that has no stored result yet.
 
-    Each result is stored when it is there, in ``folder/NAME``, so a run that was interrupted goes on where it stopped.
+    Each result is stored as soon as it is done, in ``folder/NAME``, so an interrupted run can be resumed.
     A job that fails is stored with its error and does not stop the others.
 
     Args:
         config: What to run: a ``Config``, a mapping with its arguments, or a ``.toml`` or ``.json`` file.
-        folder: Where the folder of the run is, or will be.
+        folder: The parent of the run's folder.
         backend: "serial": in this process. "processes": on this machine. "ray": on Ray, which is started here unless
             ``ray.init(address=...)`` was called before or RAY_ADDRESS is set. All give the same results.
-        n_jobs: How many processes; as many as there are cores if not given. A cluster of Ray has its own number.
-        stack_size: How many jobs of a method that has ``fit_many`` are trained as one stack, at most; if not given, 4
+        n_jobs: Number of processes; the number of cores if not given. A Ray cluster has its own number.
+        stack_size: Largest number of jobs of a method with ``fit_many`` that are trained as one stack; if not given, 4
             on a CPU and 64 on a GPU.
-        device: For methods that take one; "auto" is the GPU where there is one.
-        keep: Called with the fitted method, the test rows (a ``Dataset``) and the explanation of the first of them; the
-            arrays that it returns by name are stored beside the result, single numbers among its scores.
-        retry_failed: Run jobs again that are stored as failed.
+        device: Device of methods that take one; "auto" is the GPU if there is one.
+        keep: Called with the fitted method, the test rows (a ``Dataset``) and the explanation of the first of them. It
+            returns arrays by name, which are stored with the result, and single numbers, which join its scores.
+        retry_failed: Run failed jobs again.
         verbose: Show progress, on a terminal.
 
     Returns:
@@ -98,7 +98,7 @@ def run(
             divided: list[Piece] = []
             with closing(backend_named(backend)(pieces, work, n_workers, device)) as done:
                 for piece, outcomes in done:
-                    if outcomes is None and len(piece) > 1:  # one of the jobs kills its worker; the others need not
+                    if outcomes is None and len(piece) > 1:  # one of the jobs kills its worker; run them one by one
                         divided += [(job,) for job in piece]
                         continue
                     for outcome in outcomes or [lost(job, ATTEMPTS) for job in piece]:
@@ -116,7 +116,7 @@ def _config(given: Config | Mapping[str, Any] | str | os.PathLike[str]) -> Confi
 
 
 def _is_done(record: Record | None, keep: str | None, retry_failed: bool) -> bool:
-    """Whether a stored result will do: a failure unless it is to be retried, and with what is to be kept."""
+    """Return whether the stored result is usable: not a failure to retry, and with the arrays to keep."""
     if record is None:
         return False
     if record["status"] == "failed":

@@ -1,4 +1,4 @@
-"""What is measured of a fitted method, with the truth and without it."""
+"""The scores of a fitted method, with and without known relevant features."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ SCORES: dict[str, bool | None] = {
     "seconds_fit": False,
     "seconds_explain": False,
 }
-"""The scores of every job, where they apply, and whether more is better; None: neither."""
+"""The scores of every job, if they apply, and whether higher is better; None: neither."""
 
 
 def scores_of(model: Any, test: Dataset, selected: NDArray[np.bool_], switch: int | str | None) -> dict[str, float]:
-    """The scores of the selection, of the first rows of the test, and of the predictions, of all of them.
+    """Return the scores of the selection, for the first test rows, and of the predictions, for all of them.
 
     Shape: ``selected (rows to explain, features)``.
     """
@@ -57,13 +57,13 @@ def _prediction_scores(model: Any, test: Dataset) -> dict[str, float]:
     if hasattr(model, "predict"):
         scores["accuracy"] = float(np.mean(np.asarray(model.predict(test.X)) == y))
     if hasattr(model, "predict_proba"):
-        with suppress(InputError):  # a class is missing among the test rows, so there is no such score
+        with suppress(InputError):  # undefined if a class is missing among the test rows
             scores["auroc"] = auroc(y, model.predict_proba(test.X))
     return scores
 
 
 def _is_regressor(model: Any) -> bool:
-    """What scikit-learn's function says, which cannot be asked about other objects."""
+    """Return scikit-learn's ``is_regressor``, which does not accept other objects."""
     return hasattr(model, "__sklearn_tags__") and bool(is_regressor(model))
 
 
@@ -76,6 +76,6 @@ def _column(test: Dataset, switch: int | str) -> int:
 
 
 def _switch_column(relevant: NDArray[np.bool_]) -> int | None:
-    """The only column that is relevant in every row, if the other relevant ones change from row to row."""
+    """Return the only column that is relevant in every row, if the other relevant ones vary between rows."""
     always, ever = relevant.all(axis=0), relevant.any(axis=0)
     return int(always.argmax()) if always.sum() == 1 and (ever & ~always).any() else None

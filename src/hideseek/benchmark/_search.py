@@ -1,4 +1,4 @@
-"""Choosing a penalty on rows that are neither fitted nor reported on; the truth has no say in it."""
+"""Choose a penalty on rows that are neither fitted nor reported on, without the true relevant features."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from hideseek.datasets import Dataset
 __all__ = ["CRITERIA", "best_penalty", "sparsest"]
 
 TOLERANCE = 0.01
-"""The share of what the best model gains over no features that a sparser one may lose."""
+"""The share of the best model's gain over no features that a sparser one may lose."""
 
 
 def best_penalty(
     models: Sequence[Any], penalties: Sequence[float], train: Dataset, validation: Dataset, criterion: str
 ) -> int:
-    """The position of the penalty to use: of several fits of one method that differ in nothing else."""
+    """Return the position of the penalty to use, given fits of one method that differ only in the penalty."""
     loss, y = CRITERIA[criterion], np.asarray(validation.y)
     losses = [loss(y, np.asarray(model.predict_proba(validation.X)), model.classes_) for model in models]
     classes, counts = np.unique(np.asarray(train.y), return_counts=True)
@@ -29,12 +29,12 @@ def best_penalty(
 
 
 def sparsest(losses: Sequence[float], penalties: Sequence[float], null: float) -> int:
-    """The position of the largest penalty that explains nearly as much as the best one.
+    """Return the position of the largest penalty that explains nearly as much as the best one.
 
     The smallest loss alone would choose too small a penalty wherever every feature helps a little.
 
     Args:
-        losses: Of the predictions on held-out rows, by penalty.
+        losses: Losses of the predictions on held-out rows, by penalty.
         penalties: In any order.
         null: The loss without any feature.
     """
@@ -52,4 +52,4 @@ def _error_rate(y: NDArray[Any], probability: NDArray[Any], classes: NDArray[Any
 
 
 CRITERIA = {"loss": _cross_entropy, "accuracy": _error_rate}
-"""What is held against the sparser fits. Cross-entropy also minds how sure a prediction is, which a soft mask blurs."""
+"""Losses by which fits are compared. Cross-entropy also depends on the confidence, which soft masks reduce."""

@@ -1,4 +1,4 @@
-"""The results of a run on disk: one small file per job, written whole or not at all."""
+"""The results of a run on disk: one small file per job, written atomically."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ Record = dict[str, Any]
 """A stored result."""
 
 Plan = dict[str, Any]
-"""What a run was to do: its configuration, and its jobs by label, seed and key."""
+"""The content of a run: its configuration, and its jobs by label, seed and key."""
 
 _FORMAT = 1
 _PLAN = "run.json"
 
 
 def plan_of(config: Config, jobs: Sequence[Job]) -> Plan:
-    """The plan of a configuration."""
+    """Return the plan of a configuration."""
     listed = [{"method": job.method, "dataset": job.dataset, "seed": job.seed, "key": job.key} for job in jobs]
     return {"format": _FORMAT, "config": config.to_dict(), "jobs": listed}
 
 
 class Store:
-    """A folder with ``run.json``, the plan; ``KEY.json``, a result; and ``KEY.npz``, arrays that were kept with it."""
+    """A folder with ``run.json``, the plan; ``KEY.json``, a result; and ``KEY.npz``, the arrays kept with it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def write_plan(self, plan: Plan) -> None:
-        """Make the folder, and say in it what is going to be there."""
+        """Make the folder, and write the plan to it."""
         with accessing(self.folder, "write"):
             self.folder.mkdir(parents=True, exist_ok=True)
         self._write(_PLAN, plan)
 
     def read_plan(self) -> Plan:
-        """What ``write_plan`` wrote last."""
+        """Return the plan that ``write_plan`` wrote last."""
         try:
             with accessing(self.folder / _PLAN, "read") as file:
                 content = file.read_bytes()
@@ -58,7 +58,7 @@ class Store:
         except FileAccessError:
             raise MissingFileError(
                 f"there are no results in {str(self.folder)!r}: it has no {_PLAN}; pass the folder of a run, which "
-                "bears the run's name"
+                "has the run's name"
             ) from None
         except (ValueError, RecursionError) as error:
             raise FileFormatError(f"{str(self.folder / _PLAN)!r} is damaged: {error}") from error
@@ -67,7 +67,7 @@ class Store:
         return plan
 
     def write(self, job: Job, outcome: Outcome, keep: str | None, commit: str | None) -> Record:
-        """Store what became of a job; its arrays come first, so that a result which is there is complete."""
+        """Store the outcome of a job; arrays are written first, so that an existing result is complete."""
         if outcome.arrays:
             buffer = io.BytesIO()
             np.savez_compressed(buffer, allow_pickle=False, **outcome.arrays)
@@ -89,7 +89,7 @@ class Store:
         return record
 
     def read(self, key: str) -> Record | None:
-        """The stored result of a job, or None; a damaged file counts as none."""
+        """Return the stored result of a job, or None; a damaged file counts as missing."""
         path = self.folder / f"{key}.json"
         try:
             record: Record = json.loads(path.read_bytes())
@@ -99,11 +99,11 @@ class Store:
         except (ValueError, KeyError, TypeError):
             usable = False
         if not usable:
-            warn_caller(f"{str(path)!r} is damaged; the job counts as not done")
+            warn_caller(f"{str(path)!r} is damaged; the job will run again")
         return record if usable else None
 
     def arrays(self, record: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        """What the keep hook gave for a result."""
+        """Return the arrays that the keep hook gave for a result."""
         if not record["arrays"]:
             return {}
         with np.load(self.folder / f"{record['key']}.npz", allow_pickle=False) as file:

@@ -1,4 +1,4 @@
-"""Reading a description strictly: every problem is named with its place, and all of them are reported at once."""
+"""Strict reading of configurations: all problems are reported at once, each with its place."""
 
 from __future__ import annotations
 
@@ -13,30 +13,40 @@ import numpy as np
 from hideseek.errors import InputError
 from hideseek.validation import Rule, listed, shown
 
-__all__ = ["NAMED", "Problems", "as_json", "imported", "is_too_deep", "name_of", "parameters_of", "required_of", "said"]
+__all__ = [
+    "NAMED",
+    "Problems",
+    "as_json",
+    "imported",
+    "is_too_deep",
+    "name_of",
+    "parameters_of",
+    "required_of",
+    "without_unset",
+]
 
 
 _DEEPEST = 50
 
 
 class Problems:
-    """Collects what is wrong with a description."""
+    """Collects the problems of a configuration."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
 
     def add(self, place: str, text: str) -> None:
-        """One more."""
+        """Add a problem."""
         self._texts.append(f"{place}: {text}")
 
     def check(self, place: str, value: Any, rule: Rule) -> bool:
-        """Whether the value keeps the rule; if not, that is a problem."""
+        """Return whether the value follows the rule; add a problem if not."""
         if not rule.accepts(value):
             self.add(place, f"expected {rule.expected}; got {shown(value)}{rule.suggestion(value)}")
         return rule.accepts(value)
 
     def check_names(self, place: str, names: Iterable[Any], known: Iterable[str], what: str = "key") -> None:
-        """Every name that is not known is a problem."""
+        """Add a problem for every unknown name."""
         known = list(known)
         for name in names:
             if not isinstance(name, str) or name not in known:
@@ -45,19 +55,19 @@ class Problems:
                 self.add(f"{place}.{title}" if place else title, f"unknown {what}{_hint(name, known)}{about}")
 
     def check_mapping(self, place: str, value: Any) -> dict[str, Any]:
-        """The value as a dict; empty, and a problem, if it is none."""
+        """Return the value as a dict; if it is not one, add a problem and return an empty dict."""
         if isinstance(value, Mapping):
             return dict(value)
         self.add(place, f"expected a mapping; got {shown(value)}")
         return {}
 
     def check_json(self, place: str, values: Mapping[str, Any]) -> None:
-        """Every value that cannot be written down is a problem."""
+        """Add a problem for every value that cannot be written as JSON."""
         for name, value in values.items():
             try:
                 as_json(value)
             except TypeError as error:
-                self.add(f"{place}.{name}", f"{error}; a run must be able to write down what it did")
+                self.add(f"{place}.{name}", f"{error}; a run must be able to store its settings")
 
     def raise_any(self) -> None:
         """Raise one InputError that lists all problems, if there are any."""
@@ -88,7 +98,7 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def as_json(value: Any) -> Any:
-    """The value as JSON has it: tuples and arrays become lists, numbers of numpy plain ones."""
+    """Return the value as JSON data: tuples and arrays become lists, numpy numbers plain ones."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | str):
@@ -106,28 +116,28 @@ def as_json(value: Any) -> Any:
     raise TypeError(f"a {type(value).__name__} has no JSON form")
 
 
-def said(description: Mapping[str, Any]) -> dict[str, Any]:
-    """What a description says: a setting that is added some day, and left at None, changes no description of today."""
+def without_unset(description: Mapping[str, Any]) -> dict[str, Any]:
+    """Drop unset settings, so that a new optional setting does not change the keys of existing jobs."""
     return {name: value for name, value in description.items() if value is not None and value != {}}
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, Parameter]:
-    """The arguments by name that a class or function takes."""
+    """Return the named arguments of a class or function."""
     kinds = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
     try:
         parameters = signature(function).parameters
-    except ValueError:  # some of what Python has built in does not say
+    except ValueError:  # some builtins have no signature
         return {}
     return {name: parameter for name, parameter in parameters.items() if parameter.kind in kinds}
 
 
 def required_of(function: Callable[..., Any]) -> list[str]:
-    """The arguments that a class or function cannot do without."""
+    """Return the required arguments of a class or function."""
     return [name for name, parameter in parameters_of(function).items() if parameter.default is Parameter.empty]
 
 
 def name_of(thing: Any) -> str:
-    """Where a class or function can be imported from: "package.module:name"."""
+    """Return the import path of a class or function: "package.module:name"."""
     return f"{thing.__module__}:{thing.__qualname__}"
 
 
@@ -135,11 +145,11 @@ def _has_name(value: Any) -> bool:
     return callable(value) and "<lambda>" not in getattr(value, "__qualname__", "<lambda>")
 
 
-NAMED = Rule("a function with a name, by which what it did can be known again; define it with def", _has_name)
+NAMED = Rule("a function with a name, so that its results can be identified; define it with def", _has_name)
 
 
 def imported(name: str) -> Any:
-    """The thing behind a name that ``name_of`` gave; an InputError says what is missing."""
+    """Return the object with the import path that ``name_of`` gave; raise an InputError if it cannot be imported."""
     module, _, path = name.partition(":")
     try:
         thing: Any = import_module(module)

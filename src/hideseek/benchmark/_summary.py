@@ -1,4 +1,4 @@
-"""What the seeds say together: by method, beside published numbers, and two methods against each other."""
+"""Summaries over seeds: by method, compared with published numbers, and of two methods."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _COMPARED = ("published", "ours", "difference", "worst", "worst_seed", "n_seeds"
 
 
 def values_of(records: Iterable[Record], score: str) -> dict[int, float]:
-    """A score by seed."""
+    """Return a score by seed."""
     return {r["seed"]: r["scores"][score] for r in records if r["scores"].get(score) is not None}
 
 
 def summed_up(records: Sequence[Record], scores: Sequence[str]) -> Table:
-    """By method, dataset and score: median, worst seed, mean, interval, and how many there were."""
+    """Return median, worst seed, mean, interval and number of seeds, by method, dataset and score."""
     lines = []
     for (method, dataset), own in _grouped(records).items():
         labels = {"method": method, "dataset": dataset, "n_failed": _n_failed(own)}
@@ -44,7 +44,7 @@ def summed_up(records: Sequence[Record], scores: Sequence[str]) -> Table:
 
 
 def compared(records: Sequence[Record], published: Published, names: Mapping[str, str] | None, average: str) -> Table:
-    """By method, dataset and score: the published number, our average and the difference, and the worst seed."""
+    """Return the published number, our average, the difference and the worst seed, by method, dataset and score."""
     theirs = {(line["method"], line["dataset"]): line for line in _lines(published)}
     groups = _grouped(records)
     if names is None:
@@ -73,7 +73,7 @@ def compared(records: Sequence[Record], published: Published, names: Mapping[str
 
 
 def pooled(records: Sequence[Record], groups: Mapping[str, Sequence[str]]) -> list[Record]:
-    """By method, group of datasets and seed, the means of the scores; a group that is not complete is left out."""
+    """Return the mean scores by method, group of datasets and seed; incomplete groups are omitted."""
     means = []
     by_job = {(record["method"], record["dataset"], record["seed"]): record for record in records}
     for method, seed in dict.fromkeys((method, seed) for method, _, seed in by_job):
@@ -90,7 +90,7 @@ def pooled(records: Sequence[Record], groups: Mapping[str, Sequence[str]]) -> li
 
 
 def versus(records: Sequence[Record], first: str, second: str, score: str) -> Table:
-    """By dataset, what the seeds that both methods have say about their difference."""
+    """Return the comparison of two methods over the seeds that both have, by dataset."""
     groups, lines = _grouped(records), []
     for dataset in dict.fromkeys(dataset for _, dataset in groups):
         one, other = (values_of(groups.get((method, dataset), []), score) for method in (first, second))
@@ -115,7 +115,7 @@ def _n_failed(records: Iterable[Record]) -> int:
 
 
 def _number(cell: Any) -> float | None:
-    """A published number; None for an empty cell."""
+    """Return a published number; None for an empty cell."""
     return None if cell in (None, "") else float(cell)
 
 

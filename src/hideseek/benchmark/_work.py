@@ -1,4 +1,4 @@
-"""Doing the jobs of one piece: fit, explain, score. It runs in this process or in any other."""
+"""Do the jobs of one piece: fit, explain, score. Runs in this or any other process."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from hideseek.engine.device import resolve_device
 __all__ = ["Keep", "Outcome", "do_piece", "lost"]
 
 Keep = Callable[[Any, Dataset, Any], Mapping[str, Any]]
-"""Fitted method, test rows, explanation of the first of them -> what to store besides: arrays, and single numbers."""
+"""Fitted method, test rows, explanation of the first of them -> arrays and single numbers to store as well."""
 
 _Parts = tuple[Dataset, Dataset]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a job.
+    """The outcome of a job.
 
     Attributes:
-        key: Of the job.
+        key: The key of the job.
         result: Status, scores, seconds, the number of jobs in the stack, device, versions, warnings and error, as JSON.
-        arrays: What the keep hook gave.
+        arrays: The arrays that the keep hook returned.
     """
 
     key: str
@@ -55,7 +55,7 @@ class _Fitted:
 
 
 def do_piece(piece: Piece, device: str, keep: Keep | None) -> list[Outcome]:
-    """Do all jobs of a piece; what goes wrong with a job is its outcome, and no other job's."""
+    """Do all jobs of a piece; an error in a job becomes its own outcome and does not affect the others."""
     start = time.perf_counter()
     parts: dict[str, _Parts] = {}
     outcomes: dict[str, Outcome] = {}
@@ -76,9 +76,9 @@ def do_piece(piece: Piece, device: str, keep: Keep | None) -> list[Outcome]:
 
 
 def _fitted(jobs: list[Job], parts: Mapping[str, _Parts], device: str) -> list[tuple[Job, _Fitted | Outcome]]:
-    """Every job with its fitted method, or with its failure.
+    """Return every job with its fitted method, or with its failure.
 
-    A stack that fails is divided, so that one problem that cannot be learned from does not take the others with it.
+    A stack that fails is split, so that one bad problem does not fail the others.
     """
     start = time.perf_counter()
     models = None
@@ -89,18 +89,18 @@ def _fitted(jobs: list[Job], parts: Mapping[str, _Parts], device: str) -> list[t
     except Exception as error:
         if len(jobs) == 1:
             return [(jobs[0], _failed(jobs[0], error))]
-    if models is None:  # not in the handler, where the error would hold on to the memory of the failed stack
+    if models is None:  # outside the handler, in which the error would keep the memory of the failed stack alive
         half = len(jobs) // 2
         return _fitted(jobs[:half], parts, device) + _fitted(jobs[half:], parts, device)
     seconds = (time.perf_counter() - start) / len(jobs)
     whose = "" if len(jobs) == 1 else f"somewhere in the stack of {len(jobs)}: "
-    meant = [w for w in caught if issubclass(w.category, UserWarning)]  # the others are for developers
-    said = list(dict.fromkeys(f"{whose}{w.category.__name__}: {w.message}" for w in meant))
-    return [(job, _Fitted(model, seconds, len(jobs), said)) for job, model in zip(jobs, models, strict=True)]
+    meant = [w for w in caught if issubclass(w.category, UserWarning)]  # other warnings are for developers
+    messages = list(dict.fromkeys(f"{whose}{w.category.__name__}: {w.message}" for w in meant))
+    return [(job, _Fitted(model, seconds, len(jobs), messages)) for job, model in zip(jobs, models, strict=True)]
 
 
 def _fit(jobs: list[Job], parts: Mapping[str, _Parts], device: str) -> list[Any]:
-    """One fitted method per job. Candidates of the penalty are fits like any other; the validation rows choose."""
+    """Return one fitted method per job. Candidate penalties are fitted too, and chosen on the validation rows."""
     trains = [parts[job.key][0] for job in jobs]
     if len(jobs) == 1 and not jobs[0].penalties:
         return [jobs[0].made(device).fit(trains[0].X, trains[0].y)]
@@ -117,7 +117,7 @@ def _fit(jobs: list[Job], parts: Mapping[str, _Parts], device: str) -> list[Any]
 
 
 def _chosen(job: Job, train: Dataset, models: list[Any]) -> Any:
-    """The fit of a job, or of its candidates the one with the best penalty."""
+    """Return the fit of a job, or of its candidates the one with the best penalty."""
     if not job.penalties:
         return models[0]
     validation = job.source.validation(job.seed)
@@ -125,7 +125,7 @@ def _chosen(job: Job, train: Dataset, models: list[Any]) -> Any:
 
 
 def _finished(job: Job, fitted: _Fitted, test: Dataset, keep: Keep | None) -> Outcome:
-    """Explain and score; only that is timed which a user would wait for."""
+    """Explain and score; only what a user would wait for is timed."""
     try:
         first = test if job.rows is None else rows_of(test, slice(job.rows))
         start = time.perf_counter()
@@ -157,7 +157,7 @@ def _failed(job: Job, error: BaseException) -> Outcome:
 
 
 def lost(job: Job, attempts: int) -> Outcome:
-    """The outcome of a job whose worker died, every time."""
+    """Return the outcome of a job whose worker died in every attempt."""
     message = f"the worker process died {attempts} times in this job; was it killed, or out of memory?"
     outcome = _failure(job, "WorkerDied", message, "")
     outcome.result.update(seconds=None, device=None, versions=versions())
@@ -170,12 +170,12 @@ def _failure(job: Job, kind: str, message: str, text: str) -> Outcome:
 
 
 def _device(job: Job, device: str) -> str:
-    """Where the method ran, if it can be told to run anywhere else than on the CPU."""
+    """Return the device of the method, if it can run elsewhere than on the CPU."""
     if "device" not in parameters_of(job.cls):
         return "cpu"
     chosen = job.parameters.get("device", device)
     try:
         resolved = resolve_device(chosen)
         return torch.cuda.get_device_name(resolved) if resolved.type == "cuda" else str(resolved)
-    except (RuntimeError, AssertionError):  # no such device; the job has failed and says so
+    except (RuntimeError, AssertionError):  # no such device; the failed job reports it
         return str(chosen)

@@ -1,4 +1,4 @@
-"""Scores of selections and predictions, and what to say of them over many seeds. Arrays in, numbers out."""
+"""Scores of selections and predictions, and their summaries over seeds. Arrays in, numbers out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model said of some rows: probabilities of classes, or values."""
+"""A model's output for some rows: class probabilities or values."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ __all__ = ["TASK", "as_answers"]
 TASK = choice("auto", "classification", "regression")
 
 _TOLERANCE = 1e-3
-"""How far the probabilities of a row may be from 1 in all, for models of low precision."""
+"""Tolerance of the sum of a row's probabilities, for models of low precision."""
 
 
 def as_answers(raw: Any, n_rows: int, task: str = "auto", *, source: str = "predict") -> NDArray[np.float64]:
-    """A model's output as probabilities of the classes, ``(rows, classes)``, or as values, ``(rows,)``.
+    """Return a model's output as class probabilities ``(rows, classes)`` or values ``(rows,)``.
 
     Numbers from 0 to 1, one per row, are probabilities of the second of two classes; rows of numbers that add up to 1
     are probabilities; anything else is values.
 
     Args:
-        raw: What the model gave.
-        n_rows: How many rows it was asked about.
-        task: "classification" and "regression" allow one kind only.
-        source: What to call the model in errors.
+        raw: The model's output.
+        n_rows: Number of rows passed to the model.
+        task: "classification" or "regression" accept only probabilities or only values.
+        source: The name of the model in errors.
     """
     answers = _numbers(raw, n_rows, source)
     if task != "regression":
@@ -38,20 +38,20 @@ def as_answers(raw: Any, n_rows: int, task: str = "auto", *, source: str = "pred
             return np.asarray(probability / probability.sum(axis=1, keepdims=True))
     if task == "classification":
         raise InputError(
-            f"{source} gave no probabilities but numbers from {answers.min():.3g} to {answers.max():.3g}, "
+            f"{source} did not return probabilities but numbers from {answers.min():.3g} to {answers.max():.3g}, "
             f"shape {answers.shape}; for classification it must give, for each row, one number from 0 to 1 or "
-            "probabilities that add up to 1: apply a softmax or sigmoid, or say task='regression'"
+            "probabilities that add up to 1: apply a softmax or sigmoid, or pass task='regression'"
         )
     if answers.ndim == 2:
         raise InputError(
-            f"{source} gave {answers.shape[1]} numbers for each row, which are no probabilities since they do not add "
+            f"{source} gave {answers.shape[1]} numbers for each row, which are not probabilities since they do not add "
             "up to 1; apply a softmax, or let it give one value"
         )
     return answers
 
 
 def _numbers(raw: Any, n_rows: int, source: str) -> NDArray[np.float64]:
-    """Finite numbers, ``(rows,)`` or, if there are two or more for each row, ``(rows, outputs)``."""
+    """Return finite numbers ``(rows,)`` or, if there are two or more for each row, ``(rows, outputs)``."""
     try:
         answers = np.asarray(raw.detach().cpu() if hasattr(raw, "detach") else raw)
         answers = answers.astype(np.float64)
@@ -69,5 +69,5 @@ def _numbers(raw: Any, n_rows: int, source: str) -> NDArray[np.float64]:
         )
     n_odd = int((~np.isfinite(answers)).reshape(n_rows, -1).any(axis=1).sum())
     if n_odd:
-        raise InputError(f"{source} gave NaN or infinite numbers for {n_odd} of {n_rows} rows; find out why")
+        raise InputError(f"{source} gave NaN or infinite numbers for {n_odd} of {n_rows} rows; check the model")
     return answers

@@ -1,4 +1,4 @@
-"""How much of a model's answer is kept when only the selected features are real."""
+"""How close a model's predictions stay when only the selected features are real."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hideseek.validation import Rule, as_array, check_parameters, integer
 __all__ = ["Fidelity", "answer_fidelity", "compare_fidelity", "fidelity"]
 
 Predict = Callable[[Any], Any]
-"""A table of the caller's kind -> probabilities, ``(rows,)`` or ``(rows, classes)``, or values, ``(rows,)``."""
+"""Maps a table of the caller's kind to probabilities ``(rows,)`` or ``(rows, classes)``, or to values ``(rows,)``."""
 
 _PREDICT = Rule("a function from a table to answers", lambda value: callable(value) and not isinstance(value, type))
 _COMPARED = {
@@ -27,18 +27,18 @@ _COMPARED = {
 }
 
 _SMALLEST = 1e-6
-"""What a probability of 0 counts as in a logarithm."""
+"""Lower bound of probabilities in logarithms."""
 
 
 class Fidelity(NamedTuple):
-    """How near one set of answers is to another.
+    """How close one set of predictions is to another.
 
     Attributes:
         agreement: Rows whose most probable class is the same, in percent. NaN for values.
-        kl: Mean over rows of the Kullback-Leibler divergence, in nats: what is lost by taking the second answer for
-            the first. 0: nothing. NaN for values.
-        r2: Share of the variance of the first answers that the second explain. 1: all of it; it has no lower end. NaN
-            where all answers are the same.
+        kl: Mean over rows of the Kullback-Leibler divergence of the second predictions from the first, in nats. NaN for
+            values.
+        r2: Share of the variance of the first predictions that the second explain; at most 1, without lower bound. NaN
+            if all predictions are the same.
     """
 
     agreement: float
@@ -56,10 +56,10 @@ def fidelity(
     n_draws: int = 10,
     random_state: int = 0,
 ) -> Fidelity:
-    """Compare a model's answers with those it gives when only the selected features of each row are real.
+    """Compare a model's predictions with those it makes when only the selected features of each row are real.
 
-    Every value that is not selected is replaced by that of another row, drawn for each cell on its own; the model is
-    asked ``n_draws`` times, and its answers are averaged. Tables keep their kind, columns and types.
+    Every value that is not selected is replaced by that of another row, drawn independently for each cell; the model is
+    called ``n_draws`` times, and its predictions are averaged. Tables keep their kind, columns and types.
 
     Args:
         predict: A function from a table like X to probabilities, ``(rows,)`` of the second of two classes or
@@ -67,12 +67,12 @@ def fidelity(
         X: A frame, array or tensor. Shape: ``(rows, features)``.
         selected: True where a feature was selected, by any method. Shape: ``(rows, features)``.
         background: Rows that replacements are drawn from; those of X if not given.
-        task: "classification": answers are probabilities. "regression": they are values. "auto": as they look.
-        n_draws: How often the hidden features are drawn.
-        random_state: Same number, same draws.
+        task: "classification": predictions are probabilities. "regression": they are values. "auto": inferred.
+        n_draws: Number of draws of the hidden features.
+        random_state: Random seed of the draws.
 
     Example:
-        The function looks at the second column only, so the first need not be kept.
+        The function uses the second column only, so the first need not be selected.
 
         >>> import numpy as np
         >>> from hideseek.metrics import fidelity
@@ -94,18 +94,18 @@ def compare_fidelity(
     n_draws: int = 10,
     random_state: int = 0,
 ) -> dict[str, Fidelity]:
-    """Give the fidelity of a selection beside that of other methods' features, as many in each row, and of random ones.
+    """Compare the fidelity of a selection with those of other methods and of random features, equally many per row.
 
     Args:
         predict: As in :func:`fidelity`; so are X, background, task, n_draws and random_state.
         X: A frame, array or tensor. Shape: ``(rows, features)``.
         selected: True where a feature was selected. Shape: ``(rows, features)``.
         importances: By name of a method, its importance of every feature, of either sign; in each row the features of
-            largest size are taken, as many as are selected there. Shape of each: ``(rows, features)``.
+            largest absolute importance are used, as many as are selected there. Shape of each: ``(rows, features)``.
         background: Rows that replacements are drawn from; those of X if not given.
         task: "classification", "regression" or "auto".
-        n_draws: How often the hidden features are drawn; the same draws serve all.
-        random_state: Same number, same draws.
+        n_draws: Number of draws of the hidden features; the same draws are used for all.
+        random_state: Random seed of the draws.
 
     Returns:
         By name: "selected", "random", and the names of ``importances``.
@@ -122,7 +122,7 @@ def compare_fidelity(
     mask = as_mask("selected", selected)
     check_parameters("compare_fidelity", {"importances": importances, "random_state": random_state}, _COMPARED)
     size = mask.sum(axis=1)
-    chance = np.random.default_rng([random_state, 1]).random(mask.shape)  # not the draws of the replacements
+    chance = np.random.default_rng([random_state, 1]).random(mask.shape)  # independent of the replacement draws
     chosen = {"selected": mask, "random": top_k(chance, size)}
     for name, importance in (importances or {}).items():
         if hasattr(importance, "importance"):
@@ -133,12 +133,12 @@ def compare_fidelity(
 
 
 def answer_fidelity(answers: ArrayLike, others: ArrayLike, *, task: str = "auto") -> Fidelity:
-    """Compare a model's answers with other answers to the same rows, such as those of a model that imitates it.
+    """Compare a model's predictions with others for the same rows, such as those of a model that imitates it.
 
     Args:
         answers: Probabilities, ``(rows,)`` or ``(rows, classes)``, or values, ``(rows,)``.
         others: The same kind.
-        task: "classification", "regression" or "auto", which goes by the first answers.
+        task: "classification", "regression" or "auto", which is inferred from ``answers``.
 
     Example:
         >>> from hideseek.metrics import answer_fidelity
@@ -154,7 +154,7 @@ def answer_fidelity(answers: ArrayLike, others: ArrayLike, *, task: str = "auto"
 
 
 class _Judge:
-    """Asks a model about rows once, and then about any selection of their features."""
+    """Calls a model for rows once, and then for any selection of their features."""
 
     def __init__(self, predict: Predict, X: Any, background: Any, task: str, n_draws: int, random_state: int) -> None:
         rules = {"predict": _PREDICT, "task": TASK, "n_draws": integer(1), "random_state": integer(0)}
@@ -168,7 +168,7 @@ class _Judge:
         self._answers = as_answers(predict(X), self._shape[0], task)
 
     def of(self, selected: ArrayLike) -> Fidelity:
-        """How near the answers are when only what is selected is real."""
+        """Return how close the predictions are when only the selected features are real."""
         kept = as_mask("selected", selected)
         if kept.shape != self._shape:
             raise InputError(f"selected has shape {kept.shape} and X {self._shape}; both must be the same")
@@ -203,7 +203,7 @@ def _task_of(answers: NDArray[np.float64]) -> str:
 
 
 def _shape(name: str, X: Any) -> tuple[int, int]:
-    """Rows and columns of a table of any kind."""
+    """Return the rows and columns of a table of any kind."""
     shape = tuple(getattr(X, "shape", ())) or as_array(name, X).shape
     if len(shape) != 2 or 0 in shape:
         raise InputError(f"{name} must be a table, (rows, features), with at least one of each; it has shape {shape}")

@@ -1,4 +1,4 @@
-"""From the importance of pixels to that of small square patches."""
+"""Importance of small square patches from that of pixels."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def best_patches(
 ) -> NDArray[np.intp]:
     """Find the windows with the largest scores of every image, the best first. They may overlap.
 
-    Of equal windows the first in reading order is the better one.
+    Ties are broken in reading order.
 
     Args:
         importance: Pixels in reading order. Shape: ``(images, height * width)``.
         shape: Height and width of the images.
         size: Side of a window.
-        n_patches: How many.
+        n_patches: Number of windows.
 
     Returns:
         Row and column of the upper left pixel of each. Shape: ``(images, n_patches, 2)``.

@@ -1,4 +1,4 @@
-"""How well a method predicts."""
+"""Quality of predictions."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ __all__ = ["auroc"]
 
 
 def auroc(y: ArrayLike, probability: ArrayLike) -> float:
-    """Area under the ROC curve; with more than two classes each against the rest, and the plain mean of those.
+    """Return the area under the ROC curve; with more than two classes, the mean over one-against-rest curves.
 
     Args:
-        y: Classes. Shape: ``(rows,)``.
-        probability: Of the second class, in sorted order, ``(rows,)``; or of every class, ``(rows, classes)``.
+        y: Class labels. Shape: ``(rows,)``.
+        probability: Probability of the second class in sorted order, ``(rows,)``; or of every class, ``(rows,
+            classes)``.
 
     Example:
         >>> from hideseek.metrics import auroc
@@ -33,11 +34,11 @@ def auroc(y: ArrayLike, probability: ArrayLike) -> float:
         scores = scores[:, 1]
     try:
         if len(np.unique(labels)) < 2:
-            raise InputError("no AUROC for y of one class; it compares rows of different classes")
+            raise InputError("AUROC is not defined for y of one class; pass rows of at least two classes")
         return float(roc_auc_score(labels, scores, multi_class="ovr", average="macro"))
     except InputError:
         raise
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
-            f"no AUROC for y of shape {labels.shape} and probability of {scores.shape}: {error}"
+            f"cannot compute AUROC for y of shape {labels.shape} and probability of {scores.shape}: {error}"
         ) from error

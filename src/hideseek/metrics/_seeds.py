@@ -1,4 +1,4 @@
-"""From one number per seed to what can be said about a method, or about two."""
+"""Summaries over seeds of one method, and comparisons of two."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _RESAMPLES = 10_000
 
 
 class SeedSummary(NamedTuple):
-    """What the seeds of one method gave.
+    """Summary of one method over seeds.
 
     Attributes:
-        median: Half of the seeds are on either side.
-        lower_quartile: A quarter of the seeds is below.
-        upper_quartile: A quarter of the seeds is above.
-        worst: The seed that went worst.
+        median: The median.
+        lower_quartile: The lower quartile.
+        upper_quartile: The upper quartile.
+        worst: The worst value.
         low: Lower end of the bootstrap interval of the median.
         high: Upper end of it.
-        n_seeds: How many there were.
+        n_seeds: Number of seeds.
     """
 
     median: float
@@ -39,17 +39,16 @@ class SeedSummary(NamedTuple):
 
 
 class PairedComparison(NamedTuple):
-    """What two methods gave on the same seeds.
+    """Comparison of two methods on the same seeds.
 
     Attributes:
-        median_difference: Of first minus second.
+        median_difference: Median of first minus second.
         low: Lower end of the bootstrap interval of the median difference.
         high: Upper end of it.
         n_larger: Seeds on which the first is larger.
         n_equal: Seeds on which both are the same.
         n_smaller: Seeds on which the first is smaller.
-        p_value: Of the two-sided sign test: how often fair coins would fall at least as unevenly as the seeds that
-            differ. 1 if none do.
+        p_value: p-value of the two-sided sign test on the seeds that differ. 1 if none do.
     """
 
     median_difference: float
@@ -68,12 +67,12 @@ def summarize_seeds(
     confidence: float = 0.95,
     random_state: int = 0,
 ) -> SeedSummary:
-    """Median, quartiles, worst seed and a bootstrap interval of the median.
+    """Return median, quartiles, worst seed and a bootstrap interval of the median.
 
     Args:
         values: One number per seed, all finite. Shape: ``(seeds,)``.
         higher_is_better: Whether the smallest value is the worst, as for TPR and F1, or the largest, as for FDR.
-        confidence: Of the percentile bootstrap interval.
+        confidence: Confidence of the percentile bootstrap interval.
         random_state: Seed of the bootstrap.
 
     Example:
@@ -96,8 +95,8 @@ def compare_seeds(
 
     Args:
         first: One number per seed, all finite. Shape: ``(seeds,)``.
-        second: The other method's, for the same seeds in the same order.
-        confidence: Of the percentile bootstrap interval, which draws seeds, not methods.
+        second: Numbers of the other method, for the same seeds in the same order.
+        confidence: Confidence of the percentile bootstrap interval, which resamples seeds.
         random_state: Seed of the bootstrap.
 
     Example:
@@ -128,7 +127,7 @@ def _seeds(name: str, values: ArrayLike) -> NDArray[np.float64]:
     if array.ndim != 1 or array.size == 0 or not np.isfinite(array).all():
         raise InputError(
             f"{name} must be one finite number per seed; it has shape {array.shape} and "
-            f"{int((~np.isfinite(array)).sum())} that are not finite. Report failed seeds apart"
+            f"{int((~np.isfinite(array)).sum())} that are not finite. Report failed seeds separately"
         )
     return array
 

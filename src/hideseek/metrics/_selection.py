@@ -1,4 +1,4 @@
-"""How well the selected features of each row agree with the relevant ones."""
+"""Agreement of the selected with the relevant features of each row."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class RowScores(NamedTuple):
     """Scores of every row, in percent. Shape: ``(rows,)`` each.
 
     Attributes:
-        tpr: True positive rate: how many of the relevant features were selected.
-        fdr: False discovery rate: how many of the selected features are not relevant.
+        tpr: True positive rate: share of the relevant features that were selected.
+        fdr: False discovery rate: share of the selected features that are not relevant.
         f1: 2 TP / (2 TP + FP + FN).
     """
 
@@ -28,7 +28,7 @@ class RowScores(NamedTuple):
 
 
 class SelectionScores(NamedTuple):
-    """Means over rows of what :class:`RowScores` holds, in percent."""
+    """Means over rows of the scores in :class:`RowScores`, in percent."""
 
     tpr: float
     fdr: float
@@ -38,8 +38,7 @@ class SelectionScores(NamedTuple):
 def row_scores(selected: ArrayLike, relevant: ArrayLike) -> RowScores:
     """Score the selection of every row.
 
-    A row where nothing is selected has FDR 0 and F1 0. A row where nothing is relevant has TPR NaN, for there is
-    nothing to find, and F1 0.
+    A row where nothing is selected has FDR 0 and F1 0. A row where nothing is relevant has TPR NaN and F1 0.
 
     Args:
         selected: True where a feature was selected. Shape: ``(rows, features)``.
@@ -66,7 +65,7 @@ def row_scores(selected: ArrayLike, relevant: ArrayLike) -> RowScores:
 
 
 def selection_scores(selected: ArrayLike, relevant: ArrayLike) -> SelectionScores:
-    """Mean TPR, FDR and F1 over the rows, in percent.
+    """Return mean TPR, FDR and F1 over the rows, in percent.
 
     Rows without any relevant feature count for FDR and F1 but not for TPR; if there are no others, TPR is NaN.
     See :func:`row_scores` for single rows.
@@ -90,11 +89,11 @@ def selection_scores(selected: ArrayLike, relevant: ArrayLike) -> SelectionScore
 
 
 def switch_accuracy(selected: ArrayLike, switch: int = 10) -> float:
-    """Share of the rows, in percent, in which the switch was selected.
+    """Return the share of the rows, in percent, in which the switch was selected.
 
     Args:
         selected: True where a feature was selected. Shape: ``(rows, features)``.
-        switch: Its column; x11 of Syn4 to Syn6 if not given.
+        switch: The column of the switch; x11 of Syn4 to Syn6 if not given.
 
     Example:
         >>> from hideseek.metrics import switch_accuracy
@@ -113,7 +112,7 @@ def top_k(scores: ArrayLike, k: int | ArrayLike) -> NDArray[np.bool_]:
 
     Args:
         scores: Shape: ``(rows, features)``.
-        k: How many, in every row; or a number for each row, which may be 0: as many as another method selected, say.
+        k: Number of features in every row; or one number per row, which may be 0.
 
     Returns:
         True where a feature is selected. Shape: ``(rows, features)``.
@@ -135,7 +134,7 @@ def top_k(scores: ArrayLike, k: int | ArrayLike) -> NDArray[np.bool_]:
 
 
 def _sizes(k: int | ArrayLike, n_rows: int, n_features: int) -> NDArray[np.integer]:
-    """How many to select, something that can be compared with ``(rows, features)``."""
+    """Return the number of features to select, in a shape comparable with ``(rows, features)``."""
     sizes = as_array("k", k)
     if sizes.ndim == 0:
         check_parameters("top_k", {"k": k}, {"k": integer(1, n_features)})
@@ -148,7 +147,7 @@ def _sizes(k: int | ArrayLike, n_rows: int, n_features: int) -> NDArray[np.integ
 
 
 def as_mask(name: str, values: ArrayLike) -> NDArray[np.bool_]:
-    """Booleans of shape ``(rows, features)``, or an InputError that says what came."""
+    """Return booleans of shape ``(rows, features)``, or raise an InputError."""
     if hasattr(values, "selected"):
         raise InputError(f"{name} is an explanation; pass explanation.selected")
     array = as_array(name, values)
@@ -161,7 +160,7 @@ def as_mask(name: str, values: ArrayLike) -> NDArray[np.bool_]:
 
 
 def _percent(count: NDArray[np.int64], total: NDArray[np.int64], *, otherwise: float) -> NDArray[np.float64]:
-    """100 * count / total, and ``otherwise`` where there is nothing in total."""
+    """Return 100 * count / total, and ``otherwise`` where total is 0."""
     share = np.full(len(total), otherwise)
     np.divide(100.0 * count, total, out=share, where=total > 0)
     return share

@@ -1,4 +1,4 @@
-"""The audit of a selection: what the selected features tell about the target, and what the choice itself gives away."""
+"""The audit of a selection: what the selected features reveal about the target, and what the choice itself reveals."""
 
 from hideseek.metrics._audit._audit import audit
 from hideseek.metrics._audit._result import Audit, Estimate

@@ -1,4 +1,4 @@
-"""The audit of any selector's sets."""
+"""The audit of the selections of any method."""
 
 from __future__ import annotations
 
@@ -35,39 +35,39 @@ def audit(
     device: str = "auto",
     random_state: int = 0,
 ) -> Audit:
-    """Judge the features that any method selected for each row, by networks that see nothing else of the row.
+    """Evaluate the features that any method selected for each row, by networks that see nothing else of the row.
 
     A selection S of a row x is good if the selected values x_S predict the target. A selector that knows the label can
-    also hide it in the choice: show one column where the label is 1 and another where it is 0, whatever they hold. Two
-    scores tell these apart, each estimated on rows that its networks have not learned from:
+    also encode it in the choice: show one column if the label is 1 and another if it is 0, whatever their values. Two
+    scores distinguish these cases, each estimated on rows that its networks have not learned from:
 
     - EVAL-X (Jethani et al., 2021): the score of p(y given x_S), learned on masks that do not depend on the row. Here
-      these are the selector's own masks shuffled between rows, beside random ones, weighted by how much what they show
-      looks like what the selector shows; the error of the networks is corrected to first order.
+      these are the selector's own masks shuffled between rows, and random ones, weighted by how similar the shown
+      values are to those that the selector shows; the error of the networks is corrected to first order.
     - ROAR (Hooker et al., 2019): the score of p(y given x_S and S), learned on the selector's own masks.
 
     Their difference ENCODE (in the spirit of Puli et al., 2024) is the expected Kullback-Leibler divergence between the
     two (for values, the expected squared difference). It is 0 if and only if there is no label leakage in the sense of
-    Lyu and Hsu (2024, definition 2.3). Feature leakage (definition 2.4) is the same for the hidden features in place of
-    y.
+    Lyu and Hsu (2024, definition 2.3). Feature leakage (definition 2.4) is the same with the hidden features in place
+    of y.
 
-    Errors are standard errors over bootstrap samples of the rows and over the training of the networks, and no error of
-    a score is below 0.2 % of the loss with nothing shown, which is what networks can resolve. Gross leakage is found
-    with some hundred rows, a leak of 0.01 nats with ten thousand.
+    Errors are standard errors over bootstrap samples of the rows and over the training of the networks. The error of a
+    score is at least 0.2 % of the loss with nothing shown, the resolution of the networks. Strong leakage is found with
+    a few hundred rows, a leak of 0.01 nats with ten thousand.
 
     Args:
         X: A frame or array of any kinds of columns, as the selector saw it. Shape: ``(rows, features)``.
         y: The label or value of every row. Shape: ``(rows,)``.
         selected: True where a feature was selected, or an explanation. Shape: ``(rows, features)``.
-        prediction: What the method itself predicts for the rows: probabilities, ``(rows,)`` of the second of two
+        prediction: The method's own predictions for the rows: probabilities, ``(rows,)`` of the second of two
             classes or ``(rows, classes)`` with classes sorted, or values, ``(rows,)``.
-        task: "classification", "regression" or "auto": numbers that are not whole or have more than 20 different values
-            are values, everything else is classes.
-        groups: From the name of a feature to its columns, where columns were selected as one.
-        n_folds: Parts of the rows; each is judged by networks that learned from the others.
+        task: "classification", "regression" or "auto": regression for numbers that are not integers or have more than
+            20 different values, else classification.
+        groups: Maps the name of a feature to its columns, if columns were selected as one.
+        n_folds: Number of folds; each is evaluated by networks that learned from the others.
         n_networks: Networks for every fold and question, whose predictions are averaged.
         device: "auto", "cpu" or "cuda".
-        random_state: Same number, same audit.
+        random_state: Random seed; the same seed gives the same audit.
 
     Returns:
         The scores with their errors, beside those of nothing, of everything and of random features.
@@ -83,7 +83,7 @@ def audit(
 
     Example:
         The label is the first of two bits. A selector that shows the first bit where it is 1 and the second where it is
-        0 tells the label by the position alone.
+        0 reveals the label by the position alone.
 
         >>> import numpy as np
         >>> from hideseek.metrics import audit
@@ -102,9 +102,11 @@ def audit(
     target = as_target(y, task, n_rows)
     mask = _checked_mask(selected, n_rows, len(features.widths))
     if n_rows < _FEWEST_ROWS:
-        raise InputError(f"X has {n_rows} rows; an audit needs at least {_FEWEST_ROWS}, and hundreds to find much")
+        raise InputError(
+            f"X has {n_rows} rows; an audit needs at least {_FEWEST_ROWS}, and hundreds to find most leaks"
+        )
     own = None if prediction is None else _own_predictions(prediction, target)
-    # torch is loaded here and not with the module, so that the other metrics can be used without it.
+    # Imported here, so that the other metrics can be used without torch.
     from hideseek.metrics._audit._estimation import predictions
     from hideseek.metrics._audit._rows import folds_of
 

@@ -1,4 +1,4 @@
-"""Statistics of rows with their standard errors, over the rows and over the training of networks."""
+"""Statistics of rows with standard errors, over the rows and over the training of networks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Estimate(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """How many of its errors the value lies above 0."""
+        """The value divided by its standard error."""
         return self.value / self.error if self.error > 0 else float(np.sign(self.value)) * float("inf")
 
     def __str__(self) -> str:
@@ -34,7 +34,7 @@ class Estimate(NamedTuple):
 
 
 Statistic = Callable[[NDArray[np.float64], NDArray[np.float64]], Any]
-"""Numbers of the rows ``(rows, ...)`` and the weights of the rows ``(rows,)`` -> a number, or an array of numbers."""
+"""Numbers of the rows ``(rows, ...)`` and the weights of the rows ``(rows,)`` -> a number or an array."""
 
 
 def with_error(
@@ -50,11 +50,11 @@ def with_error(
     networks that were trained on the same rows from different starts, which a bootstrap of rows does not see.
 
     Args:
-        statistic: What to compute.
-        networks: The numbers by each network alone. Shape: ``(networks, rows, ...)``.
-        ensemble: The numbers by all of them. Shape: ``(rows, ...)``.
+        statistic: The statistic.
+        networks: The numbers of each network. Shape: ``(networks, rows, ...)``.
+        ensemble: The numbers of all networks together. Shape: ``(rows, ...)``.
         fold: The fold of each row; networks of different folds are independent. Shape: ``(rows,)``.
-        seed: Where the bootstrap samples come from.
+        seed: Seed of the bootstrap samples.
     """
     n_rows, rng = len(ensemble), np.random.default_rng([seed, 3])
     draws = (np.bincount(rng.integers(n_rows, size=n_rows), minlength=n_rows) for _ in range(_DRAWS))
@@ -73,11 +73,11 @@ def weighted_mean(scores: NDArray[np.float64], weight: NDArray[np.float64]) -> A
 
 
 class Ranks:
-    """AUROC with weighted rows: of two classes, or each class against the rest and the plain mean of those.
+    """AUROC with weighted rows: for two classes, or the mean over one-against-rest curves.
 
     Args:
         classes: The number of each row's class. Shape: ``(rows,)``.
-        n_classes: How many there are.
+        n_classes: Number of classes.
     """
 
     def __init__(self, classes: NDArray[np.int64], n_classes: int) -> None:
@@ -101,7 +101,7 @@ class Ranks:
 
 
 def weighted_r2(y: NDArray[np.float64], prediction: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
-    """Return the share of the variance of y that predictions explain; NaN where y does not vary."""
+    """Return the share of the variance of y that the predictions explain; NaN if y does not vary."""
     mean = np.average(y, weights=weight)
     variation = (weight * (y - mean) ** 2).sum()
     return float(1 - (weight * (y - prediction) ** 2).sum() / variation) if variation > 0 else float("nan")

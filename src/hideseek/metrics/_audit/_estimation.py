@@ -1,7 +1,7 @@
-"""Cross-fitted predictions from the selected features, and from all that an audit compares them with.
+"""Cross-fitted predictions from the selected features, and from everything that an audit compares them with.
 
-Three stacks of small networks are trained: one tells a row's own mask from that of another row, one predicts the
-target, one predicts hidden cells. Every row is predicted by networks of its fold, which have not learned from it.
+Three stacks of small networks are trained: one distinguishes a row's own mask from that of another row, one predicts
+the target, one predicts hidden cells. Every row is predicted by networks of its fold, which have not learned from it.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ _BLENDS = 20
 
 @dataclass(frozen=True)
 class Predictions:
-    """What networks predict for every row, by what they are shown.
+    """Predictions of the networks for every row, by what they are shown.
 
-    Those of the target are probabilities of classes ``(networks, rows, classes)`` or values ``(networks, rows, 1)``;
-    those of cells are the probability of the class that a cell has, ``(networks, rows, cells)``.
+    Predictions of the target are probabilities of classes ``(networks, rows, classes)`` or values ``(networks, rows,
+    1)``; predictions of cells are the probability of the cell's true class, ``(networks, rows, cells)``.
 
     ``pair_rows``, ``pair_evalx`` and ``pair_roar`` are for held-out rows with masks of other rows that show what the
     selector shows, see :class:`WeightedPairs`; there the target does not depend on the choice of the mask.
 
     Attributes:
         pair_rows: The row of each pair. Shape: ``(pairs,)``.
-        evalx: From the selected values alone: p(y given x_S).
-        roar: From the selected values and from the fact that they were selected: p(y given x_S and S).
+        evalx: Predictions from the selected values alone: p(y given x_S).
+        roar: From the selected values and the selection itself: p(y given x_S and S).
         everything: From all values.
         random: From random features, as many as are selected.
-        cells_evalx: As ``evalx``, of the hidden cells.
-        cells_roar: As ``roar``, of the hidden cells.
-        pair_evalx: As ``evalx``, of the pairs.
-        pair_roar: As ``roar``, of the pairs.
+        cells_evalx: As ``evalx``, for the hidden cells.
+        cells_roar: As ``roar``, for the hidden cells.
+        pair_evalx: As ``evalx``, for the pairs.
+        pair_roar: As ``roar``, for the pairs.
     """
 
     pair_rows: NDArray[np.int64]
@@ -98,7 +98,7 @@ def predictions(
 
 @dataclass(frozen=True)
 class _Question:
-    """What networks are trained on, the pairs that say when they should have stopped, and the pairs of the answer."""
+    """The pairs that networks are trained on, the pairs for early stopping, and the pairs to predict."""
 
     draw: Draw
     judged_on: Pairs
@@ -108,9 +108,9 @@ class _Question:
 class _Answers:
     """The predictions of one head for several questions, of which the first two are EVAL-X's and ROAR's.
 
-    All networks start from ones that were trained on masks of many kinds, and then continue on those of the question.
-    ROAR's predictions are drawn towards EVAL-X's as far as that is better for the rows of the other folds: where a
-    selector encodes nothing both estimate the same, and ROAR's have learned from fewer pairs.
+    All networks are first trained on masks of many kinds, and then on those of the question. ROAR's predictions are
+    shrunk towards EVAL-X's as far as this improves the score on the other folds: if a selector encodes nothing, both
+    estimate the same, and ROAR's have learned from fewer pairs.
     """
 
     def __init__(self, rows: MaskedRows, head: Head, questions: list[_Question]) -> None:
@@ -128,7 +128,7 @@ class _Answers:
         self._share = self._best_share()
 
     def in_order(self) -> list[Tensor]:
-        """Return the answers in the order of the table. Shape of each: ``(networks, rows, numbers)``."""
+        """Return the predictions in the order of the table. Shape of each: ``(networks, rows, numbers)``."""
         evalx, roar, *others = self._kept
         held_out = torch.cat(self._rows.held_out)
         answers = []
@@ -140,7 +140,7 @@ class _Answers:
         return answers
 
     def about(self, pairs: Pairs) -> tuple[Tensor, Tensor]:
-        """Return EVAL-X's and ROAR's answers about other pairs, fold after fold.
+        """Return EVAL-X's and ROAR's predictions for other pairs, fold by fold.
 
         Shape of each: ``(networks, rows, numbers)``.
         """
@@ -151,7 +151,7 @@ class _Answers:
         return [torch.lerp(*parts) for parts in zip(evalx, roar, self._share, strict=True)]
 
     def _best_share(self) -> Tensor:
-        """Return how far to go from EVAL-X's predictions to ROAR's. Shape: ``(folds, 1, 1, parts)``."""
+        """Return the weight of ROAR's predictions in the blend with EVAL-X's. Shape: ``(folds, 1, 1, parts)``."""
         shares = torch.linspace(0, 1, _BLENDS + 1, device=self._rows.masks.device)
         scores = torch.stack(
             [torch.stack([self._scores(fold, share) for share in shares]) for fold in range(self._rows.n_folds)]
@@ -159,7 +159,7 @@ class _Answers:
         return shares[chosen_for_each_fold(scores.transpose(0, 1))][:, None, None]
 
     def _scores(self, fold: int, share: Tensor) -> Tensor:
-        """Return the sum of a fold's scores, for each part of the answer. Shape: ``(parts,)``."""
+        """Return the sum of a fold's scores, for each part of the prediction. Shape: ``(parts,)``."""
         evalx, roar = (kept[fold].mean(dim=0, keepdim=True) for kept in self._kept[:2])
         rows, masks = self._questions[1].asked_about[fold]
         return self._networks.head.score(torch.lerp(evalx, roar, share), rows[None], masks[None])[0].sum(dim=0)

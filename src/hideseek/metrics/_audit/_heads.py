@@ -1,7 +1,7 @@
-"""What the networks of an audit predict: the class or value of a row, its hidden cells, whether a mask is its own.
+"""The outputs of an audit's networks: the class or value of a row, its hidden cells, whether a mask is its own.
 
-A head turns outputs into a loss for training and into the numbers that are kept for every row. Those are averaged over
-networks, so they are probabilities or values, never logits.
+A head turns outputs into a training loss and into the numbers that are stored for every row. These are averaged over
+networks, so they are probabilities or values, not logits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _SMALLEST = 1e-12
 
 
 class Head(Protocol):
-    """What a network predicts.
+    """One kind of prediction of a network.
 
     Shape: ``output (members, outputs, rows)``, ``rows (members, rows)``, ``masks (members, rows, features)``, ``kept
     (members, rows, numbers)``.
@@ -30,10 +30,10 @@ class Head(Protocol):
         """Return the loss of each row. Shape: ``(members, rows)``."""
 
     def kept(self, output: Tensor, rows: Tensor) -> Tensor:
-        """Return the numbers to keep."""
+        """Return the numbers to store."""
 
     def score(self, kept: Tensor, rows: Tensor, masks: Tensor) -> Tensor:
-        """Return how good the kept numbers are, the higher the better. Shape: ``(members, rows, parts)``."""
+        """Return the score of the stored numbers, higher is better. Shape: ``(members, rows, parts)``."""
 
 
 class ClassHead:
@@ -77,7 +77,7 @@ class ValueHead:
 
 
 class CellHead:
-    """The class of every hidden cell of a row, scored by the log-likelihood; shown cells count nothing."""
+    """The class of every hidden cell of a row, scored by the log-likelihood; shown cells are ignored."""
 
     def __init__(self, classes: Tensor, feature_of_cell: Tensor) -> None:
         self._classes, self._feature = classes, feature_of_cell
@@ -99,7 +99,7 @@ class CellHead:
         return -(self._observed(output, rows) * hidden).sum(dim=1)
 
     def kept(self, output: Tensor, rows: Tensor) -> Tensor:
-        """Return the probability of the class that each cell has."""
+        """Return the probability of each cell's true class."""
         return self._observed(output, rows).exp().transpose(1, 2)
 
     def score(self, kept: Tensor, rows: Tensor, masks: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ __all__ = ["Features", "Target", "as_features", "as_target"]
 _BINS = 4
 _MOST_LEVELS = 7
 _MOST_CLASSES = 20
-"""Whole numbers with more distinct values than this are values of a regression unless the caller says otherwise."""
+"""Integers with more distinct values than this are regression values unless the caller says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class Features:
 
     Attributes:
         matrix: The numbers that networks see. Shape: ``(rows, columns)``.
-        widths: How many columns of the matrix each feature has, side by side.
-        scales: What each column of the matrix is divided by; NaN: its deviation. Shape: ``(columns,)``.
+        widths: Number of adjacent matrix columns of each feature.
+        scales: Divisor of each matrix column; NaN: its standard deviation. Shape: ``(columns,)``.
         classes: The class of every cell of the table: the bin of a number, the level of a category. Shape:
             ``(rows, cells)``, where a feature has one cell, or as many as it groups columns.
         feature_of_cell: The feature that each cell belongs to. Shape: ``(cells,)``.
-        names: Of the features.
+        names: The names of the features.
     """
 
     matrix: NDArray[np.float64]
@@ -47,7 +47,7 @@ class Features:
 
 @dataclass(frozen=True)
 class Target:
-    """What is predicted.
+    """The target of the predictions.
 
     Attributes:
         task: "classification" or "regression".
@@ -62,7 +62,7 @@ class Target:
 
 def as_features(X: Any, groups: Mapping[str, Sequence[str | int]] | None) -> Features:
     """Return the features of a table of numbers or of mixed types, or raise an InputError."""
-    # A room above this one, entered only here. It knows neither models nor explanations, and it is the one place that
+    # A higher layer, imported only here. It depends on neither models nor explanations, and is the one place that
     # turns text, dates and missing values into numbers.
     from hideseek.tabular import Table, TableEncoder, only_numbers
 
@@ -119,7 +119,7 @@ def _looks_like_values(y: NDArray[Any]) -> bool:
 
 
 def _bins(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the quarter of its column that each number lies in; the last class is that of missing numbers."""
+    """Return the quarter of the column that each number is in; missing numbers are the last class."""
     present = ~np.isnan(numbers)
     values = np.unique(numbers[present])
     if len(values) <= _BINS:

@@ -1,4 +1,4 @@
-"""Pairs of a row and the mask of another row, drawn where the selector's own pairs lie."""
+"""Pairs of a row and the mask of another row, drawn where the selector's own pairs are."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from hideseek.metrics._audit._training import Networks, best_snapshot
 __all__ = ["WeightedPairs"]
 
 _MOST_CANDIDATES, _CANDIDATES, _HELD_OUT_CANDIDATES = 2**18, 256, 16
-"""Random pairs of a fold's training rows, at most and for each row, and for each held-out row."""
+"""Random pairs of a fold's training rows, in total and for each row, and for each held-out row."""
 _PAIRS, _HELD_OUT_PAIRS = 2**17, 4
-"""Of the candidates, as many are drawn by their weight: of a fold, and for each held-out row."""
+"""Number of candidates drawn by weight: in a fold, and for each held-out row."""
 _FEWEST_PAIRS = 512
 
 
 class WeightedPairs:
-    """Pairs of a row and the mask of another row, drawn so that what is shown looks like what the selector shows.
+    """Pairs of a row and the mask of another row, drawn so that the shown values resemble those of the selector.
 
     The mask R of another row does not depend on this row's label, so a network trained on such pairs learns p(y given
     x_R). That stays true when the probability to draw a pair depends on R and the shown values x_R alone. Here it is
-    the density ratio of the selector's own pairs (x_S, S) to the shuffled ones, estimated by networks that tell the two
-    apart. The network of EVAL-X is then trained where it will be asked, as that of ROAR is. Otherwise it would spend
-    its capacity on pairs that never occur, and an honest selector would seem to encode the difference.
+    the density ratio of the selector's own pairs (x_S, S) to the shuffled ones, estimated by networks that
+    distinguish the two. EVAL-X's network is then trained on the pairs that it is evaluated on, as ROAR's is. Otherwise
+    it would spend its capacity on pairs that never occur, and a selector without leakage would seem to leak.
 
     Args:
         rows: The rows and masks.
@@ -61,7 +61,7 @@ class WeightedPairs:
         one, other = rows[place[0]], rows[place[1]]
         logit = self._log_ratio(fold, one, other)
         probability = logit.softmax(dim=0)
-        # Where few pairs look like the selector's own, the ratio is flattened until enough of them carry the weight.
+        # If few pairs resemble the selector's own, the ratio is flattened until enough pairs carry the weight.
         while 1 / probability.square().sum() < min(_FEWEST_PAIRS, n_candidates / 4):
             logit *= 0.9
             probability = logit.softmax(dim=0)

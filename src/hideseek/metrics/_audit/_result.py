@@ -1,4 +1,4 @@
-"""What an audit found."""
+"""The result of an audit."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 __all__ = ["Audit", "Estimate"]
 
 _CERTAIN = 5.0
-"""Errors above 0 from which leakage is called found."""
+"""Standard errors above 0 from which leakage is reported as found."""
 _MOST_FEATURES = 5
 
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """What a selection tells about the target, and what the choice itself gives away; made by :func:`audit`.
+    """What a selection reveals about the target, and what the choice itself reveals; made by :func:`audit`.
 
     Scores are means over rows, the higher the better: the log-likelihood in nats for classes, minus the squared error
     for values. Every row is scored by networks that have not learned from it.
@@ -38,13 +38,13 @@ class Audit:
         evalx: EVAL-X: score of the selected values, p(y given x_S).
         roar: ROAR: score of the selected values and of the fact that they were selected, p(y given x_S and S).
         everything: Score with all features shown.
-        encode: ENCODE, roar - evalx: what the choice of the features tells about the target beyond their values. 0 for
-            a selector without label leakage.
+        encode: ENCODE, roar - evalx: what the choice of the features reveals about the target beyond their values. 0
+            for a selector without label leakage.
         eauroc: AUROC of EVAL-X's predictions; None for values.
         r2: Share of the variance that EVAL-X's predictions explain; None for classes.
         own: AUROC or R2 of the method's own predictions, if they were given.
-        own_gain: ``own`` minus ``eauroc`` or ``r2``. Above 0: the method predicts from more than it names.
-        feature_leak: What the choice of the features tells about each hidden feature beyond the selected values, in
+        own_gain: ``own`` minus ``eauroc`` or ``r2``. Above 0: the method uses more than the selected values.
+        feature_leak: What the choice of the features reveals about each hidden feature beyond the selected values, in
             nats, mean over all rows. Shape: ``(features,)``.
         feature_leak_error: Its standard error. Shape: ``(features,)``.
         total_feature_leak: The sum of ``feature_leak``.
@@ -86,12 +86,12 @@ class Audit:
 
     @property
     def encodes_label(self) -> bool:
-        """Whether label leakage was found: ENCODE is at least five of its errors above 0."""
+        """Whether label leakage was found: ENCODE is at least five standard errors above 0."""
         return self.encode.ratio >= _CERTAIN
 
     @property
     def leaks_features(self) -> bool:
-        """Whether feature leakage was found: in all, or of some feature, at least five errors above 0."""
+        """Whether feature leakage was found: in total, or for some feature, at least five standard errors above 0."""
         leaks = zip(self.feature_leak, self.feature_leak_error, strict=True)
         return self.total_feature_leak.ratio >= _CERTAIN or any(Estimate(*leak).ratio >= _CERTAIN for leak in leaks)
 
@@ -113,7 +113,7 @@ class Audit:
         return [(name, estimate) for name, estimate in lines if estimate is not None]
 
     def to_frame(self) -> Any:
-        """Return a frame with the columns quantity, value and error; the leak of each feature comes last."""
+        """Return a frame with the columns quantity, value and error; the leaks of single features come last."""
         lines = self._lines()
         for j, name in enumerate(self.feature_names):
             leak = Estimate(float(self.feature_leak[j]), float(self.feature_leak_error[j]))
@@ -134,7 +134,7 @@ class Audit:
         Returns:
             The Axes.
         """
-        from hideseek.report.figures.audit import audit  # a room above this one, entered when first asked for
+        from hideseek.report.figures.audit import audit  # a higher layer, imported only when used
 
         return audit(self, ax=ax)
 

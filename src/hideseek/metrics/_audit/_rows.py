@@ -16,13 +16,13 @@ from hideseek.metrics._selection import top_k
 __all__ = ["Draw", "MaskedRows", "Pairs", "folds_of"]
 
 Draw = Callable[[], tuple[Tensor, Tensor]]
-"""Gives a batch: rows ``(members, rows)`` and their masks ``(members, rows, features)``."""
+"""Returns a batch: rows ``(members, rows)`` and their masks ``(members, rows, features)``."""
 
 Pairs = list[tuple[Tensor, Tensor]]
 """For each fold, rows ``(rows,)`` and their masks ``(rows, features)``."""
 
 _RANDOM_MASKS = 4
-"""Random masks of each row's size that are drawn in advance."""
+"""Number of random masks per row, of the row's size, that are drawn in advance."""
 
 
 def folds_of(y: NDArray[np.floating] | NDArray[np.integer], n_folds: int, seed: int) -> NDArray[np.int64]:
@@ -36,7 +36,7 @@ def folds_of(y: NDArray[np.floating] | NDArray[np.integer], n_folds: int, seed: 
 class MaskedRows:
     """A table with the selector's masks, and the masks that networks are trained on.
 
-    Members of a stack are ordered by fold, and those of a fold see its training rows only.
+    The members of a stack are ordered by fold; those of a fold see only its training rows.
 
     Args:
         features: The table.
@@ -44,8 +44,8 @@ class MaskedRows:
         fold: The fold of each row. Shape: ``(rows,)``.
         n_networks: Members for each fold.
         batch_size: Rows of a batch.
-        seed: Where the draws come from.
-        device: Where the arithmetic runs.
+        seed: Seed of the draws.
+        device: The torch device.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class MaskedRows:
         self.training = torch.from_numpy(same_length).to(device)
 
     def inputs(self, rows: Tensor, masks: Tensor) -> Tensor:
-        """Return what networks see: shown values, 0 for hidden ones, and the mask.
+        """Return the networks' inputs: shown values, 0 for hidden ones, and the mask.
 
         Shape: ``rows (members, rows)``, ``masks (members, rows, features)`` -> ``(members, inputs, rows)``.
         """
@@ -112,7 +112,7 @@ class MaskedRows:
         return rows, self._drawn(rows, self.random_masks)
 
     def own_and_shuffled(self) -> tuple[Tensor, Tensor]:
-        """Return rows of which the first half has its own masks and the second half those of other rows."""
+        """Return rows whose first half has its own masks and whose second half has those of other rows."""
         rows = self.rows()
         others = torch.where(self._place(rows) < 0.5, rows, self.rows())
         return rows, self.masks[others]
@@ -127,7 +127,7 @@ class MaskedRows:
         return rows, self._independent(self.rows())
 
     def _independent(self, others: Tensor) -> Tensor:
-        """Return masks of many kinds, among them those of other rows. Shape: ``(members, rows)`` -> with features."""
+        """Return masks of many kinds, including those of other rows. Shape: ``(members, rows)`` -> with features."""
         place = self._place(others)[:, :, None]
         shown = torch.where(place < 0.5, self.masks[others], self._drawn(others, self.random_masks))
         half = torch.rand(shown.shape, generator=self.generator, device=shown.device) < 0.5
@@ -135,7 +135,7 @@ class MaskedRows:
         return torch.where(place < 0.875, shown, 1.0)
 
     def _place(self, rows: Tensor) -> Tensor:
-        """Return the place of each row in its batch, from 0 to 1. Shape: as ``rows``."""
+        """Return the position of each row in its batch, from 0 to 1. Shape: as ``rows``."""
         return (torch.arange(rows.shape[1], device=rows.device) / rows.shape[1]).expand_as(rows)
 
     def _drawn(self, rows: Tensor, masks: Tensor) -> Tensor:

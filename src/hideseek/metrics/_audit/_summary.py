@@ -1,4 +1,4 @@
-"""Scores of predictions with their errors."""
+"""Scores of predictions with standard errors."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from hideseek.metrics._audit._errors import Estimate, Ranks, weighted_mean, weig
 from hideseek.metrics._audit._inputs import Features, Target
 
 if TYPE_CHECKING:
-    from hideseek.metrics._audit._estimation import Predictions  # which loads torch
+    from hideseek.metrics._audit._estimation import Predictions  # imports torch
 
 __all__ = ["Summary"]
 
 _RESOLUTION = 2e-3
-"""Share of the loss with nothing shown that networks can differ by for reasons other than the features they see."""
+"""Share of the loss with nothing shown by which networks can differ for reasons other than their features."""
 _SMALLEST = 1e-12
 _LARGEST_RATIO = 20.0
-"""A few rows must not carry the whole correction."""
+"""Upper bound of a row's ratio, so that a few rows do not dominate the correction."""
 
 
 class Summary:
-    """Scores of predictions with their errors.
+    """Scores of predictions with standard errors.
 
     Args:
-        target: What is predicted.
+        target: The target of the predictions.
         fold: The fold of each row. Shape: ``(rows,)``.
-        seed: Where the bootstrap samples come from.
+        seed: Seed of the bootstrap samples.
     """
 
     def __init__(self, target: Target, fold: NDArray[np.int64], seed: int) -> None:
@@ -61,7 +61,7 @@ class Summary:
         return Estimate(float(value), float(np.hypot(error, self._resolution)))
 
     def _evalx_by_row(self, found: Predictions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return EVAL-X's corrected score of each row, by network and by all of them."""
+        """Return EVAL-X's corrected score of each row, by network and for the ensemble."""
         networks = self.by_row(found.evalx) + self._correction(found, found.pair_evalx, found.pair_roar)
         pairs = found.pair_evalx.mean(axis=0), found.pair_roar.mean(axis=0)
         return networks, self.by_row(found.evalx.mean(axis=0)) + self._correction(found, *pairs)
@@ -69,13 +69,13 @@ class Summary:
     def _correction(
         self, found: Predictions, evalx: NDArray[np.float64], roar: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return what each row says about the error of EVAL-X's predictions, to first order.
+        """Return each row's estimate of the error of EVAL-X's predictions, to first order.
 
-        Where a selector leaks, rows with their own masks do not follow p(y given x_S), so that an error of q, the
-        estimate of it, moves the score in proportion and not, as usual, with its square. Rows with masks of other rows
-        do follow it. Let r be ROAR's prediction. Their mean of r(y) / q(y) - 1, or of 2 (r - q) (y - q) for values, is
-        what the score gains when q is moved to what they say (a one-step correction); it is 0 without leakage, where r
-        equals q. It also carries the sampling error of what q was learned from into the standard error.
+        If a selector leaks, rows with their own masks do not follow p(y given x_S), so that an error of its estimate q
+        changes the score linearly instead of quadratically. Rows with masks of other rows do follow it. Let r be
+        ROAR's prediction. The mean of r(y) / q(y) - 1 over these rows, or of 2 (r - q) (y - q) for values, is the gain
+        of the score when q is corrected by them (a one-step correction); it is 0 without leakage, where r equals q. It
+        also includes the sampling error of q in the standard error.
         Shape: ``(..., pairs, numbers)`` -> ``(..., rows)``.
         """
         y = self._target.values[found.pair_rows]
@@ -111,7 +111,7 @@ class Summary:
     def feature_leak(
         self, features: Features, mask: NDArray[np.bool_], evalx: NDArray[np.float64], roar: NDArray[np.float64]
     ) -> dict[str, Any]:
-        """Return what the choice of features tells about each hidden one, and in all."""
+        """Return what the choice of features reveals about each hidden one, and in total."""
         hidden = ~mask[:, features.feature_of_cell]
         feature = np.eye(len(features.widths))[features.feature_of_cell]
 
@@ -131,7 +131,7 @@ class Summary:
         }
 
     def _without_features(self) -> NDArray[np.float64]:
-        """Return what the other folds say of each row: frequencies of the classes, or the mean value."""
+        """Return the prediction without features from the other folds: class frequencies, or the mean value."""
         y, n_classes = self._target.values, self._target.n_classes
         kept = np.empty((len(y), n_classes))
         for number in np.unique(self._fold):
@@ -139,6 +139,8 @@ class Summary:
             if self._target.task == "regression":
                 kept[self._fold == number] = others.mean()
             else:
-                counts = np.bincount(others, minlength=n_classes) + 0.5  # a class that the others lack is possible
+                counts = (
+                    np.bincount(others, minlength=n_classes) + 0.5
+                )  # a class that does not occur in the other folds is possible
                 kept[self._fold == number] = counts / counts.sum()
         return kept

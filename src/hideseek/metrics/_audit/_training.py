@@ -1,4 +1,4 @@
-"""Training of a stack of networks and the choice of when each of them should have stopped."""
+"""Training of a stack of networks, and the choice of the best snapshot of each."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _WEIGHT_DECAY = 0.01
 _LEARNING_RATE = 3e-3
 _WARM_UP = 20
 _MEMORY = 0.98
-"""Snapshots are running means of the weights over about fifty steps: they vary less than the weights themselves."""
+"""Snapshots are running means of the weights over about fifty steps, which vary less than the weights."""
 _SNAPSHOTS = 6
 _BLOCK_CELLS = 2**20
 
 
 def network_shape(rows: MaskedRows, head: Head) -> Dense:
-    """Return the shape of a network that reads masked rows and predicts what the head asks for."""
+    """Return the shape of a network that reads masked rows and has the outputs of the head."""
     return Dense((rows.n_inputs, *_HIDDEN, head.n_outputs))
 
 
@@ -38,7 +38,7 @@ class Networks:
 
     Args:
         rows: The rows and masks.
-        head: What is predicted.
+        head: The kind of prediction.
     """
 
     def __init__(self, rows: MaskedRows, head: Head) -> None:
@@ -54,13 +54,13 @@ class Networks:
         return self._shape.init(uniform)[0]
 
     def train(self, start: Tensor, draws: Sequence[Draw], n_steps: int, *, cool: bool) -> Tensor:
-        """Train one stack of members for each way to draw batches.
+        """Train one stack of members for each source of batches.
 
         Args:
             start: The weights that each stack starts from. Shape: ``(members, weights)``.
             draws: The batches of each stack.
-            n_steps: Steps of all of them.
-            cool: Whether the learning rate falls to 0.
+            n_steps: Number of steps of each.
+            cool: Whether the learning rate decreases to 0.
 
         Returns:
             The weights before, during and after training. Shape: ``(snapshots, draws, members, weights)``.
@@ -93,7 +93,7 @@ class Networks:
         return self._shape.forward(split(weights, self._shape.shapes), inputs, self._none)
 
     def kept(self, weights: Tensor, pairs: Pairs) -> list[Tensor]:
-        """Return what each fold's networks predict for the fold's pairs.
+        """Return the predictions of each fold's networks for the fold's pairs.
 
         Shape: ``weights (members, weights)`` -> for each fold ``(networks, rows, numbers)``.
         """
@@ -101,7 +101,7 @@ class Networks:
 
     @torch.no_grad()
     def kept_of_fold(self, fold: int, weights: Tensor, rows: Tensor, masks: Tensor) -> Tensor:
-        """Return what a fold's networks predict for rows with these masks.
+        """Return the predictions of a fold's networks for rows with these masks.
 
         Shape: ``weights (members, weights)``, ``rows (rows,)``, ``masks (rows, features)`` -> ``(networks, rows,
         numbers)``.
@@ -125,7 +125,7 @@ class Networks:
 def best_snapshot(networks: Networks, snapshots: Tensor, pairs: Pairs) -> Tensor:
     """Return each fold's weights at the snapshot that is best for the other folds.
 
-    A fold's own rows have no say, so that they stay rows that nothing was learned from.
+    A fold's own rows are not used, so that nothing is learned from them.
     Shape: ``snapshots (snapshots, members, weights)`` -> ``(members, weights)``.
     """
     scores = torch.stack([networks.scores(networks.kept(weights, pairs), pairs) for weights in snapshots])
