@@ -17,6 +17,7 @@ from hideseek.engine.recipe import PRICE_PER_FEATURE
 from hideseek.errors import InputError
 from hideseek.estimators._asking import BlackBox
 from hideseek.estimators._base import BaseHideSeek
+from hideseek.estimators._docs import documented
 from hideseek.estimators._fitting import Prepared
 from hideseek.estimators._many import Problem
 from hideseek.frames import n_rows, take_rows
@@ -45,72 +46,40 @@ class _Rows(NamedTuple):
     held_out: NDArray[np.intp]
 
 
+@documented
 class BlackBoxExplainer(BaseHideSeek):
     """Which features a model of any kind used for each row, learned from the model's own answers.
 
-    Hide&Seek is trained to give the model's probabilities or values, without any true label: what Hide learns to show
-    is what the model needs. The model is called with rows as they were given: a frame stays a frame. Since that is an
-    explanation by imitation, ``fidelity_`` says how far to believe it.
+    Hide&Seek is trained on the model's probabilities or values, without true labels, so that Hide learns to show what
+    the model needs. The model is called with rows of the type given: a frame stays a frame. Since the explanation comes
+    from an imitation of the model, ``fidelity_`` measures how far it can be trusted.
 
     Args:
         model: The black box: a fitted model with ``predict_proba`` or ``predict``, pipelines too, an XGBoost booster,
             a torch module that takes rows as a tensor, or a function from rows to answers: probabilities,
             ``(rows, classes)`` or ``(rows,)`` of the second of two classes, or values, ``(rows,)``.
-        preset: "balanced", the default, needs no tuning: members that answer for a whole range of penalties, of which
-            held-out rows choose one. "fast": the same with shorter training and one range. "best": more members,
-            trained longer. "paper": the published method to the letter. A parameter below that is not None overrides
-            the preset's.
-        task: "classification": answers are probabilities. "regression": they are values. "auto": as the model says,
-            and where it does not, as its answers look.
-        penalty: The paper's lambda_max: the price of showing one feature of one row, in units of the prediction loss,
-            times the number of features. Larger: fewer features. None or "auto": chosen on held-out rows, by what the
-            selected features predict and by how far the members agree; ``path_``, ``at`` and ``explain`` give the
-            answer at any other penalty without another fit. With preset "paper" None is the paper's 0.3 / 11 for each
-            feature.
-        n_members: Models whose masks and predictions are averaged.
-        kept_fraction: Share of the members that answer: those with the smallest loss at the end of training. Members
-            that answer for a range of penalties all do.
-        column_fraction: Share of the columns that each member sees.
-        groups: Columns to select as one: from the feature's name to its columns, by title, or by position in an array.
-        replacement: How a hidden value is drawn: "marginal", "gaussian_knockoff" or "deep_knockoff".
-        cross_fit: Whether each member has two Seeks, and Hide learns through the one that has not learned from the row.
-        hidden_layers: Widths of the hidden layers of both networks.
-        anneal_power: q in lambda_t = (t / T)^q * penalty, the course of the penalty over T steps.
-        steps: Optimiser steps.
-        epochs: The same counted in passes over the rows; give one of the two.
-        batch_size: Rows per step, drawn with replacement, or "full" for all of them.
-        learning_rate: Adam's.
-        weight_decay: The share of every weight, times the learning rate, that a step takes away. Of use in long fits.
-        ramps: Whether a column whose values are spread unlike a normal distribution's, as money and counts are, is seen
-            in four pieces as well. On in all presets but "paper".
-        screening: Whether hopeless columns of a wide table are dropped first, as of ``HideSeekClassifier``.
-        threshold: A feature is selected where its mask is greater.
-        prediction_draws: Draws of the hidden features over which a prediction is averaged; 1 to 256.
-        pool: What stands in for hidden features in predictions, and is saved with the model: "values" of training rows,
-            drawn for each feature on its own, or "means" of 16 neighbouring ones. Masks do not depend on it.
-        pool_rows: How many of them are kept for each feature, from ``prediction_draws`` to 256.
-        validation_fraction: Share of the rows held out, on which ``fidelity_`` is measured. 0: it is not, and the model
-            is asked once about each row and never again.
-        device: "auto" is the GPU where there is one.
-        random_state: Same number, same answer; or a numpy Generator or RandomState to draw from.
-        verbose: Show a progress bar, on a terminal.
+        {preset}
+        task: "classification": the model's outputs are probabilities. "regression": they are values. "auto": given by
+            the model's type, else inferred from its outputs.
+        {penalty} {n_members} {kept_fraction} {column_fraction} {groups} {replacement} {cross_fit} {hidden_layers}
+        {anneal_power} {steps} {epochs} {batch_size} {learning_rate} {weight_decay} {ramps} {screening} {threshold}
+        {prediction_draws} {pool} {pool_rows}
+        validation_fraction: Share of the rows to hold out, on which ``fidelity_`` is measured. 0: it is not measured,
+            and the model is called only once for each row.
+        {device} {random_state} {verbose}
 
     Attributes:
         task_: "classification" or "regression".
-        classes_: The model's labels, or 0, 1, ... where it names none; for classification.
-        fidelity_: What :meth:`fidelity` says of the held-out rows, at most a thousand; None without such rows.
-        n_calls_: How often the model was called so far.
-        n_rows_asked_: About how many rows in all.
-        background_: Rows of the fit, as they were given, from which ``fidelity`` draws; not there after loading.
-        n_features_in_: Columns of X in fit.
-        feature_names_in_: Their names, where X was a frame with names.
-        feature_importances_: The mean mask of each column over the training rows, as of ``HideSeekClassifier``.
-        recipe_: Every training choice, the preset's and yours.
-        penalty_: The penalty at the end of training.
-        pool_: What the kept replacement rows are made of: "values", "means", or "noise", of which knockoffs are made.
-        trust_: How well the imitation does on rows that the answering members did not learn from, as of
-            ``HideSeekClassifier``; its AUROC is about the class that the model finds most probable.
-        history_: The course of training, as of ``HideSeekClassifier``.
+        classes_: The model's labels, or 0, 1, ... if it has none; for classification.
+        fidelity_: The result of :meth:`fidelity` on the held-out rows, at most a thousand; None without such rows.
+        n_calls_: Number of calls of the model so far.
+        n_rows_asked_: Number of rows in all these calls.
+        background_: Rows of the fit, as given, from which ``fidelity`` draws; not set after loading.
+        {n_features_in_} {feature_names_in_} {target_name_} {feature_importances_} {encoder_} {recipe_} {penalty_}
+        {pool_} {path_} {screening_} {copies_} {stand_ins_}
+        trust_: How well the imitation predicts on rows that the members used have not learned from, a ``Trust``; its
+            AUROC is that of the class that the model finds most probable.
+        {history_}
 
     Example:
         >>> from sklearn.ensemble import RandomForestClassifier
