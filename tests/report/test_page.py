@@ -233,8 +233,8 @@ def contrast(one, other):
     [
         ({"y": [1, 0]}, r"y has the shape \(2,\); expected one label for each of 100 rows"),
         ({"y": ["yes"] * 100}, "labels that the model was not fitted on: yes"),
-        ({"categories": {"wage": {0: "low"}}}, "categories names 'wage'"),
-        ({"categories": {"x1": {"a": "low"}}}, r"categories\['x1'\] must go from numbers"),
+        ({"categories": {"wage": {0: "low"}}}, "categories has 'wage'"),
+        ({"categories": {"x1": {"a": "low"}}}, r"categories\['x1'\] must map numbers"),
         ({"max_rows": 0}, "max_rows=0"),
     ],
 )

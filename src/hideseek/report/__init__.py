@@ -1,7 +1,7 @@
-"""What people look at: pictures of explanations and of training, and one HTML file that needs nothing else.
+"""Figures of explanations and of training, and a report in one self-contained HTML file.
 
-Pictures need matplotlib (``pip install 'hideseek[plot]'``), which is loaded when the first one is drawn. Each takes the
-Axes to draw on, or makes a new figure, and returns the Axes; none is shown unasked.
+Figures need matplotlib (``pip install 'hideseek[plot]'``), which is imported when the first one is drawn. Each function
+takes the Axes to draw on, or makes a new figure, and returns the Axes without showing it.
 """
 
 from hideseek.report._model_plots import plot_history, plot_path, plot_screening

@@ -1,4 +1,4 @@
-"""Pictures of a fit: its course, its choice of the penalty, its screening of columns."""
+"""Figures of a fit: training history, choice of the penalty, screening of columns."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["plot_history", "plot_path", "plot_screening"]
 
 
 def plot_history(model: Any, *, ax: Axes | None = None) -> Axes:
-    """The course of training: loss with and without the penalty, the held-out loss if there is one, the mean mask.
+    """Draw the training history: loss with and without penalty, held-out loss if there is one, mean mask.
 
-    Lines are means over the members, bands reach from the smallest to the largest of them.
+    Lines are means over the members; bands extend from the smallest to the largest member.
 
     Args:
         model: A fitted estimator, or its ``history_``.
@@ -37,12 +37,12 @@ def plot_history(model: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_path(model: Any, *, ax: Axes | None = None) -> Axes:
-    """The penalties that were tried: held-out loss with its standard error, and how many features they select.
+    """Draw the held-out loss with its standard error, and the number of selected features, against the penalty.
 
     Args:
         model: An estimator fitted with ``penalty="auto"``, or its ``path_``: any object with arrays ``penalty``,
-            ``loss`` and ``n_selected`` (the mean over rows), one entry for each penalty; drawn too, where they are
-            there: ``standard_error`` of the loss, ``score`` and its name ``score_name``, and ``chosen``, the position
+            ``loss`` and ``n_selected`` (the mean over rows), one entry for each penalty; optional
+            are ``standard_error`` of the loss, ``score`` and its name ``score_name``, and ``chosen``, the position
             of the chosen penalty.
         ax: The matplotlib Axes to draw on; those of a new figure if not given.
 
@@ -62,12 +62,12 @@ def plot_path(model: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_screening(model: Any, *, max_features: int = 20, ax: Axes | None = None) -> Axes:
-    """The columns with the best scores in the screening, and the threshold they had to pass.
+    """Draw the columns with the best scores in the screening, and the threshold.
 
     Args:
         model: An estimator fitted with screening, or its ``screening_``: any object with arrays ``score`` and ``kept``,
-            one entry for each column, and, where they are not the model's and 1, ``feature_names`` and ``threshold``.
-        max_features: How many columns at most.
+            one entry for each column, and optionally ``feature_names`` and ``threshold`` (default 1).
+        max_features: Largest number of columns to draw.
         ax: The matplotlib Axes to draw on; those of a new figure if not given.
 
     Returns:

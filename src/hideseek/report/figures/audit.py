@@ -1,4 +1,4 @@
-"""What a selection tells, between nothing and everything."""
+"""The scores of an audit, between nothing and everything."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["audit"]
 
 _LINE = 1.9
 _MARGINS = 9.0
-"""Heights in letters: a line of the picture, and the axis and title around them."""
+"""Heights in units of the font size: a line of the figure, and the axis and title around the lines."""
 
 
 def audit(found: Audit, *, ax: Axes | None) -> Axes:
-    """A dot with its error for each score, and a bar from EVAL-X to ROAR: what the choice itself gives away."""
+    """Draw a dot with its error for each score, and a bar from EVAL-X to ROAR: what the choice itself reveals."""
     lines = [
         ("nothing", found.nothing),
         ("random features", found.random),

@@ -1,4 +1,4 @@
-"""The frame of a picture: its size, its letters, one line for each feature, what was left out."""
+"""The layout of a figure: its size, its text, one line for each feature, what is omitted."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ __all__ = [
 _AXES = Rule("an Axes of matplotlib", lambda value: isinstance(value, Axes)).or_none()
 
 WIDTH = 3.3
-"""Inches: a column of a journal."""
+"""Inches: the column width of a journal."""
 
 _SMALLEST_LETTERS = 7.0
 _TITLE = 270
-"""Points: width of a label or a title, so that it ends within a picture of a column's width."""
-# All of the following are heights in letters.
+"""Points: maximum width of a label or title, so that it fits a figure of column width."""
+# All of the following are heights in units of the font size.
 _MARGINS, _LINE_OF_TEXT = 5.4, 1.45
-"""Above and below the lines of features: the axis with its label, and each line of text more."""
+"""Space above and below the lines of features: the axis with its label, and each additional line of text."""
 _ONE_LINE, _TWO_LINES, _CLOSEST = 1.9, 2.7, 1.45
-"""From feature to feature: with names of one line, of two lines, and where a given Axes leaves no more."""
+"""Distance between features: with names of one line, of two lines, and the minimum on a given Axes."""
 
 
 def letters() -> float:
-    """Size of the text in points: smaller than the style's, for a picture of a column's width, but legible."""
+    """Return the text size in points: smaller than the style's, for a figure of column width, but legible."""
     return max(_SMALLEST_LETTERS, 0.8 * float(rcParams["font.size"]))
 
 
 def new_or_given(ax: Axes | None, height: float = 2.4, width: float = WIDTH) -> Axes:
-    """The Axes to draw on: the caller's, or those of a new figure of pyplot."""
+    """Return the Axes to draw on: the caller's, or those of a new pyplot figure."""
     if ax is None:
         _, ax = plt.subplots(figsize=(width, height), layout="constrained")
     check_axes(ax)
@@ -60,12 +60,12 @@ def new_or_given(ax: Axes | None, height: float = 2.4, width: float = WIDTH) -> 
 
 
 def check_axes(ax: Any) -> None:
-    """Raise an InputError unless this is an Axes of matplotlib, or None."""
+    """Raise an InputError unless this is a matplotlib Axes, or None."""
     check_parameters("this picture", {"ax": ax}, {"ax": _AXES})
 
 
 def plain_frame(ax: Axes, *, x: str = "", y: str = "") -> None:
-    """Label the axes in small letters and leave away what carries nothing."""
+    """Label the axes in small text and remove unneeded spines and ticks."""
     ax.set_xlabel(_broken(x), fontsize=letters())
     ax.set_ylabel(y, fontsize=letters())
     ax.tick_params(labelsize=letters())
@@ -75,14 +75,14 @@ def plain_frame(ax: Axes, *, x: str = "", y: str = "") -> None:
 def feature_lines(
     names: list[str], weight: NDArray[np.floating], max_features: int, ax: Axes | None, *, text: int = 1
 ) -> tuple[Axes, NDArray[np.intp]]:
-    """Axes with a line for each feature, the heaviest on top, as many as asked for and as the given Axes have room for.
+    """Return Axes with a line for each feature, the heaviest on top, limited by ``max_features`` and the room.
 
     Args:
-        names: Of all features.
-        weight: Of all features. Shape: ``(features,)``.
-        max_features: How many at most.
-        ax: The caller's, if any.
-        text: Lines of title and legend that a new figure is to have room for.
+        names: The names of all features.
+        weight: The weights of all features. Shape: ``(features,)``.
+        max_features: Largest number of features.
+        ax: The caller's Axes, if any.
+        text: Lines of title and legend that a new figure must have room for.
 
     Returns:
         The Axes, and the positions of the features from top to bottom.
@@ -111,13 +111,13 @@ def feature_lines(
 
 
 def title(ax: Axes, *lines: str) -> None:
-    """A title in small letters; long lines are broken, and none is read as a formula."""
+    """Set a title in small text; long lines are broken, and nothing is parsed as a formula."""
     text = "\n".join(_broken(line) for line in lines if line)
     ax.set_title(text.replace("$", r"\$"), fontsize=letters())
 
 
 def _broken(text: str) -> str:
-    """Into lines, after a comma or semicolon where there is one."""
+    """Break text into lines, after a comma or semicolon if there is one."""
     lines, length = [""], int(_TITLE / letters())
     for part in re.split(r"(?<=[,;]) ", text):
         together = f"{lines[-1]} {part}".strip()
@@ -129,14 +129,14 @@ def _broken(text: str) -> str:
 
 
 def left_out(ax: Axes, *notes: str, **shown: tuple[int, int]) -> None:
-    """Say in the title how many of each kind are shown, where that is not all of them, after other notes."""
+    """State in the title how many of each kind are shown, if not all, after other notes."""
     parts = [f"{some:,} of {every:,} {kind}" for kind, (some, every) in shown.items() if some < every]
     if parts or any(notes):
         title(ax, *notes, f"shown: {', '.join(parts)}" if parts else "")
 
 
 def colour_scale(ax: Axes, colours: ScalarMappable, label: str, extend: str = "neither") -> Colorbar:
-    """A slim scale of colours beside the picture."""
+    """Add a narrow colour bar beside the figure."""
     bar = ax.figure.colorbar(colours, ax=ax, aspect=28, pad=0.03, extend=extend, extendfrac=0.02)
     bar.set_label(label, fontsize=letters())
     bar.ax.tick_params(labelsize=letters())
@@ -146,7 +146,7 @@ def colour_scale(ax: Axes, colours: ScalarMappable, label: str, extend: str = "n
 
 
 def legend_below(ax: Axes, *, columns: int = 3, **legend: Any) -> None:
-    """A legend under the label of the x axis, where it covers nothing and leaves the title free."""
+    """Add a legend under the x axis label, where it covers nothing."""
     _, labels = ax.get_legend_handles_labels()
     if not labels and "handles" not in legend:
         return

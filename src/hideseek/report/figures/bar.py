@@ -14,7 +14,7 @@ __all__ = ["bar"]
 
 
 def bar(explanation: Explanation, *, max_features: int, ax: Axes | None) -> Axes:
-    """A bar for the mean importance of each feature, with its standard error where there are two rows or more."""
+    """Draw a bar for the mean importance of each feature, with its standard error if there are at least two rows."""
     check_rows(explanation)
     mean, error = mean_and_error(explanation)
     ax, features = feature_lines(list(explanation.feature_names), mean, max_features, ax)

@@ -1,4 +1,4 @@
-"""Every row as a dot: where its importance is, coloured by the feature's value."""
+"""Every row as a dot at its importance, coloured by the feature's value."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ __all__ = ["beeswarm"]
 _BINS = 50
 _HALF_HEIGHT = 0.4
 _CROWD = 30
-"""Rows at one place that take the whole height of the line."""
+"""Rows at one position that fill the height of the line."""
 _ENDS = (5, 95)
-"""Percentiles of a feature's values that have the full colours, so that outliers dim no others."""
+"""Percentiles of a feature's values with the extreme colours, so that outliers do not affect the others."""
 
 
 def beeswarm(
     explanation: Explanation, *, values: str | None, of: Any, max_rows: int, max_features: int, ax: Axes | None
 ) -> Axes:
-    """A line of dots for each feature; the dots of one place are spread over the height of the line."""
+    """Draw a line of dots for each feature; dots at the same position are spread over the height of the line."""
     rows = sampled(explanation, max_rows)
     are_effects = wants_effects(rows, values)
-    # All rows rank the features by importance; effects are those of the rows drawn, which is where they are computed.
+    # All rows rank the features by importance; effects are computed only for the rows drawn.
     if are_effects:
         rows = as_effects(rows, _class_drawn(rows) if of is None else of)
         rows = rows[:, rows.selected.any(axis=0)] if rows.selected.any() else rows
@@ -63,21 +63,21 @@ def beeswarm(
 
 
 def _class_drawn(rows: Explanation) -> Any:
-    """Return the second of two classes; None where there are more, or none."""
+    """Return the second of two classes; None if there are more, or none."""
     effects = rows._find_effects()
     classes = None if effects is None else effects.classes
     return classes[1] if classes is not None and len(classes) == 2 else None
 
 
 def _dots(ax: Axes, importance: NDArray[np.float64], heights: NDArray[np.float64], column: NDArray[Any]) -> set[str]:
-    """Dots of one feature; says which kinds of values there were: numbers, missing ones, categories."""
+    """Draw the dots of one feature; return which kinds of values there were: numbers, missing, categories."""
     numbers = as_numbers(column)
     known = ~is_missing(column) if numbers is None else np.isfinite(numbers)
     if numbers is None:
         ax.scatter(importance[known], heights[known], s=5, marker="s", color=grey(ax), linewidths=0, zorder=2)
     elif known.any():
         low, high = np.percentile(numbers[known], _ENDS)
-        if low == high:  # nearly all the same, as with a rare event: then the rest sets the ends
+        if low == high:  # nearly all values are equal: the other values set the ends
             low, high = numbers[known].min(), numbers[known].max()
         level = (numbers[known] - low) / (high - low) if high > low else np.full(known.sum(), 0.5)
         colours = values(ax)(np.clip(level, 0, 1))
@@ -91,12 +91,12 @@ def _dots(ax: Axes, importance: NDArray[np.float64], heights: NDArray[np.float64
 
 
 def _spread(importance: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
-    """How far each dot stands off its line: as far as the crowd at its place demands. Shape: ``(rows,)``."""
+    """Return the vertical offset of each dot, by the number of dots at its position. Shape: ``(rows,)``."""
     width = (high - low) / _BINS
     place = np.clip((np.nan_to_num(importance) - low) // width, 0, _BINS - 1).astype(int)
     counts = np.bincount(place, minlength=_BINS)
     reach = _HALF_HEIGHT * np.sqrt(counts / max(counts.max(), _CROWD))
-    # Alternately above and below, outwards, in the order of the rows: the same picture every time.
+    # Alternately above and below, outwards, in row order, so that the figure is reproducible.
     order = np.argsort(place, kind="stable")
     rank = np.empty(len(place), dtype=int)
     rank[order] = np.arange(len(place)) - np.repeat(np.cumsum(counts) - counts, counts)

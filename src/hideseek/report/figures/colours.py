@@ -1,4 +1,4 @@
-"""Colours that can be told apart with any kind of colour vision, on light and on dark ground."""
+"""Colours that are distinct for all kinds of colour vision, on light and dark backgrounds."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap, to_hex, to_rgb,
 __all__ = ["OKABE_ITO", "background", "diverging", "first", "foreground", "grey", "ramp", "second", "third", "values"]
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
-"""Okabe and Ito's, which can be told apart with any kind of colour vision."""
+"""The palette of Okabe and Ito, which is distinct for all kinds of colour vision."""
 
 _BLUE, _VERMILLION, _GREEN, _, _ORANGE, _SKY, _, _GREY = OKABE_ITO
 
 
 def background(ax: Axes) -> str:
-    """What the picture is drawn on; a transparent ground counts as white."""
+    """Return the background colour; a transparent background counts as white."""
     for red, green, blue, alpha in (to_rgba(ax.get_facecolor()), to_rgba(ax.figure.get_facecolor())):
         if alpha > 0.5:
             return to_hex((red, green, blue))
@@ -23,7 +23,7 @@ def background(ax: Axes) -> str:
 
 
 def foreground() -> str:
-    """The colour of text in the style in use."""
+    """Return the text colour of the current style."""
     return to_hex(rcParams["text.color"])
 
 
@@ -33,37 +33,37 @@ def _is_dark(ax: Axes) -> bool:
 
 
 def first(ax: Axes) -> str:
-    """Blue: what the picture is about."""
+    """Return blue, for the main content."""
     return _SKY if _is_dark(ax) else _BLUE
 
 
 def second(ax: Axes) -> str:
-    """Orange: what it is compared with, and negative numbers."""
+    """Return orange, for what it is compared with, and for negative numbers."""
     return _ORANGE if _is_dark(ax) else _VERMILLION
 
 
 def third(ax: Axes) -> str:
-    """Green: a third thing; its lightness differs from that of the other two."""
+    """Return green, for a third item; its lightness differs from that of the other two."""
     return "#00C896" if _is_dark(ax) else _GREEN
 
 
 def grey(ax: Axes) -> str:
-    """What is there without being the point: not selected, not a number, reference lines."""
+    """Return grey, for secondary content: not selected, missing, reference lines."""
     return "#8a8a8a" if _is_dark(ax) else _GREY
 
 
 def ramp(ax: Axes) -> Colormap:
-    """From the ground (nothing) to blue (much); missing numbers are grey."""
+    """Return the colour map from the background (nothing) to blue (much); missing numbers are grey."""
     return _scale(ax, [background(ax), first(ax)])
 
 
 def diverging(ax: Axes) -> Colormap:
-    """From orange (negative) over the ground (nothing) to blue (positive); missing numbers are grey."""
+    """Return the colour map from orange (negative) over the background (0) to blue (positive); missing is grey."""
     return _scale(ax, [second(ax), background(ax), first(ax)])
 
 
 def values(ax: Axes) -> Colormap:
-    """From low to high values of a feature; none of them melts into the ground."""
+    """Return the colour map from low to high feature values, all distinct from the background."""
     return _scale(ax, [first(ax), "#B08CC0", second(ax)])
 
 

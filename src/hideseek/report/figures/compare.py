@@ -1,4 +1,4 @@
-"""Where two methods agree."""
+"""Agreement of two methods."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["compare"]
 
 _TWO_NAMES = Rule("two names", lambda value: isinstance(value, list | tuple) and len(value) == 2).or_none()
 _LETTERS_BESIDE_EACH_OTHER = 42
-"""Of a legend in one line, and of the names left of it."""
+"""Maximum length of a legend in one line, including the names left of it."""
 
 
 def compare(
     explanation: Explanation, other: Explanation, *, labels: tuple[str, str] | None, max_features: int, ax: Axes | None
 ) -> Axes:
-    """For each feature, the share of rows in which both methods select it, and in which only one of them does."""
+    """Draw, for each feature, the share of rows in which both methods, or only one of them, select it."""
     check_rows(explanation)
     _check_alike(explanation, other)
     check_parameters("compare", {"labels": labels}, {"labels": _TWO_NAMES})
@@ -55,14 +55,14 @@ def compare(
 
 
 def _labels(explanation: Explanation, other: Explanation) -> tuple[str, str]:
-    """Methods go by the kind of their numbers, unless both have the same kind."""
+    """Return the importance kinds as names of the methods, unless both have the same kind."""
     kinds = explanation.importance_kind, other.importance_kind
     return kinds if kinds[0] != kinds[1] else ("the first", "the second")
 
 
 def _check_alike(explanation: Explanation, other: Explanation) -> None:
     if not isinstance(other, Explanation):
-        raise InputError(f"other must be an Explanation of the same rows; {type(other).__name__} came")
+        raise InputError(f"other must be an Explanation of the same rows; got {type(other).__name__}")
     if explanation.shape != other.shape or explanation.feature_names != other.feature_names:
         raise InputError(
             f"other is {other.shape[0]} rows by {other.shape[1]} features; this explanation is "

@@ -1,4 +1,4 @@
-"""A smooth density of numbers that live between two ends."""
+"""A smooth density of numbers in an interval."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = ["density"]
 
 _FINE = 1000
-"""Cells that the numbers are first counted in, so that the work does not grow with their number."""
+"""Bins that the numbers are counted in first, so that the work does not grow with their number."""
 
 
 def density(
     numbers: ArrayLike, grid: NDArray[np.float64], ends: tuple[float, float], width: float = 0.01
 ) -> NDArray[np.float64]:
-    """A kernel density between the ends, with what the kernel carries beyond an end reflected there.
+    """Return a kernel density between the ends, with the kernel's mass beyond an end reflected.
 
     Args:
-        numbers: Not one of them NaN.
-        grid: Where to give the density. Shape: ``(points,)``.
-        ends: The smallest and the largest number possible.
-        width: Of the kernel, as a share of the range: fine enough to leave peaks at the ends where they are.
+        numbers: Numbers without NaN.
+        grid: The points of the density. Shape: ``(points,)``.
+        ends: The smallest and the largest possible number.
+        width: Width of the kernel as a share of the range, small enough to keep peaks at the ends.
 
     Returns:
-        Its integral between the ends is 1. Shape: ``(points,)``.
+        The density, whose integral between the ends is 1. Shape: ``(points,)``.
 
     Example:
         >>> import numpy as np

@@ -1,4 +1,4 @@
-"""Pictures of effects: an explanation whose numbers are effects, so that they are drawn as any signed importance is."""
+"""Effects as an explanation whose importance is the effect, so that figures draw them as signed importance."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ VALUES = choice("effect", "importance").or_none()
 
 
 def wants_effects(explanation: Explanation, values: str | None) -> bool:
-    """Return whether effects are to be drawn: if asked for, or if known and nothing else is asked for."""
+    """Return whether to draw effects: if asked for, or if known and nothing else is asked for."""
     check_parameters("this picture", {"values": values}, {"values": VALUES})
     known = explanation._find_effects() is not None if values != "importance" else False
     if values == "effect" and not known:
-        raise InputError('values="effect": this explanation has no effects, since no model that gives them made it')
+        raise InputError('values="effect": this explanation has no effects; explain with a HideSeek model to get them')
     return known
 
 
@@ -29,8 +29,8 @@ def as_effects(explanation: Explanation, of: Any = None) -> Explanation:
     """Return an explanation of the same rows and features whose importance is the effect.
 
     Args:
-        explanation: One with effects.
-        of: The class whose probability they are on; None: the predicted one.
+        explanation: An explanation with effects.
+        of: The class whose probability the effects are on; None: the predicted one.
     """
     effect = explanation.effect if of is None else explanation.effect_of(of)
     if of is not None:
@@ -55,5 +55,5 @@ def as_effects(explanation: Explanation, of: Any = None) -> Explanation:
 
 
 def _unbroken(label: Any, explanation: Explanation) -> str:
-    """Return "y = 1" with spaces at which no label of an axis is broken."""
+    """Return "y = 1" with non-breaking spaces, for axis labels."""
     return named_answer(label, explanation.target_name).replace(" ", "\N{NO-BREAK SPACE}")

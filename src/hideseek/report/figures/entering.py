@@ -1,4 +1,4 @@
-"""The features of one row, entering as the price falls."""
+"""The features of one row in the order in which they enter as the price falls."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from hideseek.validation import row_number
 __all__ = ["entering"]
 
 _JUST_BELOW = 0.999
-"""Share of an entry price at which the feature has entered, whatever the rounding."""
+"""Factor that puts a price just below an entry price, despite rounding."""
 
 
 def entering(explanation: Explanation, position: int, *, max_features: int, ax: Axes | None) -> Axes:
-    """A bar for each feature, from the price at which it enters to the lowest price."""
+    """Draw a bar for each feature, from its entry price to the lowest price."""
     one = explanation[row_number(position)]
     check_axes(ax)
     if one.entry_price is None:
@@ -41,7 +41,9 @@ def entering(explanation: Explanation, position: int, *, max_features: int, ax: 
     there = np.flatnonzero(entry > low)
     if not len(there):
         raise InputError(f"row {position}: no feature enters at any price, so there is nothing to draw")
-    there = there[np.lexsort((-one.importance[0, there], -entry[there]))]  # prices are cut at the highest one trained
+    there = there[
+        np.lexsort((-one.importance[0, there], -entry[there]))
+    ]  # prices are clipped at the highest trained one
     ax, _ = feature_lines(
         [one.feature_names[j] for j in there], -np.arange(float(len(there))), max_features, ax, text=4
     )
@@ -64,7 +66,7 @@ def entering(explanation: Explanation, position: int, *, max_features: int, ax: 
 
 
 def _falling(ax: Axes, low: float, high: float) -> None:
-    """Let prices fall from left to right, with a few ticks even where there is no power of ten among them."""
+    """Set an axis of descending prices, with a few ticks even without a power of ten in the range."""
     ax.set_xscale("log")
     ax.set_xlim(high, low)
     ax.xaxis.set_major_locator(LogLocator(subs=(1.0,) if high > 20 * low else (1.0, 2.0, 5.0)))
@@ -73,13 +75,13 @@ def _falling(ax: Axes, low: float, high: float) -> None:
 
 
 def _bounds(entry: NDArray[np.float64]) -> tuple[float, float]:
-    """Return prices between which every feature enters, for an explanation without its model."""
+    """Return prices between which all features enter, for an explanation without its model."""
     positive = entry[entry > 0]
     return (float(positive.min()) / 10, float(positive.max())) if len(positive) else (0.0, 1.0)
 
 
 def _answers(one: Explanation, model: BaseHideSeek, entry: NDArray[np.float64]) -> list[str]:
-    """Return what is predicted as soon as each feature has entered: the value, or the predicted class's probability."""
+    """Return the prediction just after each feature has entered: the value, or the predicted class's probability."""
     if one._inputs is None:
         return []
     units, ensemble = model._units(), model._ensemble
@@ -98,7 +100,7 @@ def _answers(one: Explanation, model: BaseHideSeek, entry: NDArray[np.float64]) 
 
 
 def _heading(one: Explanation, n_shown: int, has_answers: bool) -> Sequence[str]:
-    """Return which row it is, what stands on the right, and what is not shown."""
+    """Return the title: the row, the meaning of the numbers on the right, and what is not shown."""
     n_features = one.shape[1]
     left_out = f"shown: {n_shown} of {n_features:,} features" if n_shown < n_features else ""
     if one.prediction is None:

@@ -1,4 +1,4 @@
-"""What the pictures read off an explanation: names that fit, the weight of a feature, rows to show."""
+"""Data of an explanation for figures: short names, weights of features, rows to draw."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ __all__ = [
 ]
 
 _LINE = 18
-"""Letters of a name that have room beside a picture of a column's width."""
+"""Characters of a name that fit beside a figure of column width."""
 _CLASSES_NAMED = 3
 _FROM_0_TO_1 = ("mask", "selection probability")
 
 
 def legible(names: list[str], *, two_lines: bool = True) -> list[str]:
-    """Names short enough to stand beside the picture, and never read as formulas.
+    """Return names short enough to stand beside the figure, never parsed as formulas.
 
-    Different names stay different: those that would not have the number of their column.
+    Different names stay different: shortened names that would be equal get the number of their column.
     """
     shortened = [_wrapped(re.sub(r"\s+", " ", name).strip(), 2 if two_lines else 1) for name in names]
     if len(set(names)) == len(names):
@@ -49,7 +49,7 @@ def legible(names: list[str], *, two_lines: bool = True) -> list[str]:
 
 
 def _wrapped(name: str, n_lines: int) -> str:
-    """At most so many lines; of a longer name the middle goes, since names of one table often begin alike."""
+    """Break a name into at most ``n_lines`` lines, cutting its middle if needed, since names often begin alike."""
     if len(name) > n_lines * _LINE:
         half = (n_lines * _LINE - 1) // 2
         name = f"{name[:half].rstrip()}…{name[-half:].lstrip()}"
@@ -62,19 +62,19 @@ def _wrapped(name: str, n_lines: int) -> str:
 
 
 def signed(explanation: Explanation) -> bool:
-    """Whether some importance is negative."""
+    """Return whether some importance is negative."""
     return bool((np.nan_to_num(explanation.importance) < 0).any())
 
 
 def kind(explanation: Explanation, *, mean: bool = False) -> str:
-    """What the numbers are, in words."""
+    """Return the kind of the numbers, in words."""
     if not mean:
         return explanation.importance_kind
     return f"mean {'absolute ' if signed(explanation) else ''}{explanation.importance_kind}"
 
 
 def span(explanation: Explanation) -> tuple[float, float]:
-    """The range that the numbers can have (masks) or do have (all others): from 0, or as far below 0 as above."""
+    """Return the range of the numbers, possible (masks) or actual (others): from 0, or symmetric around 0."""
     if explanation.importance_kind in _FROM_0_TO_1:
         return 0.0, 1.0
     high = float(np.abs(np.nan_to_num(explanation.importance)).max(initial=0.0)) or 1.0
@@ -82,9 +82,9 @@ def span(explanation: Explanation) -> tuple[float, float]:
 
 
 def mean_and_error(explanation: Explanation) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean absolute importance of each feature and its standard error, over the rows in which it is a number.
+    """Return the mean absolute importance of each feature and its standard error, over rows without NaN.
 
-    The error is NaN where there are fewer than two such rows, the mean 0 where there is none.
+    The error is NaN if there are fewer than two such rows, the mean 0 if there is none.
     """
     numbers = np.abs(np.asarray(explanation.importance, dtype=np.float64))
     known = ~np.isnan(numbers)
@@ -98,13 +98,13 @@ def mean_and_error(explanation: Explanation) -> tuple[NDArray[np.float64], NDArr
 
 
 def check_rows(explanation: Explanation) -> None:
-    """Refuse to draw nothing."""
+    """Raise an InputError if there are no rows to draw."""
     if not len(explanation):
         raise InputError("there is nothing to draw: the explanation has no rows")
 
 
 def predicted_classes(explanation: Explanation) -> str:
-    """Return which classes were predicted, and for how many rows; nothing where there are no classes."""
+    """Return the predicted classes with their numbers of rows; empty if there are no classes."""
     prediction = explanation.prediction
     if prediction is None or explanation.probability is None:
         return ""
@@ -115,7 +115,7 @@ def predicted_classes(explanation: Explanation) -> str:
 
 
 def sampled(explanation: Explanation, max_rows: int) -> Explanation:
-    """At most so many rows, drawn at random but always the same ones, in their order."""
+    """Return at most ``max_rows`` rows, drawn at random but always the same ones, in order."""
     check_parameters("this picture", {"max_rows": max_rows}, {"max_rows": integer(1)})
     check_rows(explanation)
     if len(explanation) <= max_rows:
@@ -125,7 +125,7 @@ def sampled(explanation: Explanation, max_rows: int) -> Explanation:
 
 
 def as_numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Values as numbers, dates and durations as days, NaN where missing; None where they are categories."""
+    """Return the values as numbers, dates and durations as days, NaN where missing; None for categories."""
     if column.dtype.kind in "fiub":
         return column.astype(np.float64)
     (read,) = Table(column[:, None]).columns()
@@ -133,5 +133,5 @@ def as_numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
 
 
 def is_missing(column: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which values are missing. Shape: ``(rows,)``."""
+    """Return which values are missing. Shape: ``(rows,)``."""
     return np.array([value is None or value != value for value in column.tolist()], dtype=bool)

@@ -1,4 +1,4 @@
-"""Rows by features: every row a thin column, those with similar selections side by side."""
+"""Heatmap of rows by features: every row is a thin column, similar selections are adjacent."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from hideseek.report.figures.features import kind, legible, mean_and_error, pred
 __all__ = ["alike_together", "heatmap"]
 
 _LABELLED_ROWS, _LETTERS_PER_ROW = 12, 1.8
-"""As many rows at most have their names under them, and only where the picture is wide enough."""
+"""Largest number of rows whose names are drawn, and the width that a name needs."""
 _UPRIGHT_FROM = 12
-"""Letters of all these names, from which on they stand upright."""
+"""Total length of the row names from which they are drawn vertically."""
 _HIGH = 99
-"""Percentile of the sizes that has the full colour where numbers have no limit, so that one outlier dims no others."""
+"""Percentile of the absolute values with the full colour, if they have no limit, so that outliers do not dim the
+others."""
 _BEST_ORDER_UP_TO = 500
-"""Selections; the best order of more takes minutes to find, and a good one is enough."""
+"""Number of distinct selections up to which the optimal order is computed; for more it takes minutes."""
 
 
 def heatmap(explanation: Explanation, *, max_rows: int, max_features: int, ax: Axes | None) -> Axes:
-    """Importance as colour; features from top to bottom by their mean."""
+    """Draw importance as colour; features from top to bottom by their mean."""
     rows = sampled(explanation, max_rows)
     weight, _ = mean_and_error(explanation)
     order = alike_together(rows.selected)
@@ -62,7 +63,7 @@ def heatmap(explanation: Explanation, *, max_rows: int, max_features: int, ax: A
 
 
 def alike_together(selected: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """An order of the rows in which equal selections are neighbours, and similar ones near each other."""
+    """Return an order of the rows in which equal selections are adjacent, and similar ones near each other."""
     selections, which = np.unique(selected, axis=0, return_inverse=True)
     place = np.arange(len(selections))
     if len(selections) > 2:
@@ -77,7 +78,7 @@ def alike_together(selected: NDArray[np.bool_]) -> NDArray[np.intp]:
 
 
 def _limits(explanation: Explanation) -> tuple[float, float]:
-    """What has no colour and what has the full one."""
+    """Return the values of the first and the last colour."""
     low, high = span(explanation)
     if (low, high) == (0.0, 1.0):
         return low, high

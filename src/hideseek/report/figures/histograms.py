@@ -1,4 +1,4 @@
-"""How the masks of each feature are distributed over the rows: histogram and density."""
+"""Histograms and densities of each feature's masks over the rows."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ __all__ = ["histograms"]
 _BINS = 41
 _POINTS = 201
 _FULL = 6.0
-"""The density, in those of a flat distribution, that fills the height; peaks of masks that are all alike are cut."""
+"""Density, relative to a uniform distribution, that fills the height; higher peaks are cut."""
 
 _KERNEL = 0.06
-"""Width of the kernel for one row, as a share of the range; it shrinks with the fifth root of their number."""
+"""Width of the kernel for one row, as a share of the range; it shrinks with the fifth root of the row number."""
 _ENOUGH = 10
-"""Rows for a density to say more than the bars."""
+"""Rows needed to draw a density."""
 _NOTHING = 0.002
-"""Share of the height under which no line is drawn: it would hide the other part's."""
+"""Share of the height below which no line is drawn, since it would hide the line of the other part."""
 
 
 def histograms(
     explanation: Explanation, *, relevant: ArrayLike | None, order: str, max_features: int, ax: Axes | None
 ) -> Axes:
-    """A histogram for each feature, with its density; if the truth is given, in two parts on either side of a line."""
+    """Draw a histogram and density for each feature; with known relevance, in two parts on either side of a line."""
     check_rows(explanation)
     truth = None if relevant is None else _checked(explanation, relevant)
     weight = mean_and_error(explanation)[0]
@@ -82,12 +82,12 @@ def _side(
     ends: tuple[float, float],
     colour: str,
 ) -> float:
-    """What share of all rows has which number, drawn from the base by at most this height, which may be negative.
+    """Draw the distribution of the numbers from the base, at most to this height, which may be negative.
 
     Returns:
         The highest bar as a multiple of the height.
     """
-    flat = n_rows / (ends[1] - ends[0])  # rows per unit, were they spread evenly
+    flat = n_rows / (ends[1] - ends[0])  # rows per unit of a uniform distribution
     counts, edges = np.histogram(numbers, _BINS, ends)
     bars = counts / np.diff(edges) / flat / _FULL
     ax.stairs(base + height * np.minimum(bars, 1), edges, baseline=base, fill=True, color=colour, alpha=0.4)

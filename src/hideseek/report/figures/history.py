@@ -1,4 +1,4 @@
-"""The course of training."""
+"""The training history."""
 
 from __future__ import annotations
 
@@ -16,12 +16,10 @@ __all__ = ["history"]
 
 
 def history(model: Any, *, ax: Axes | None) -> Axes:
-    """Losses against the step, and on the right the mean mask; bands reach from the best member to the worst."""
+    """Draw losses against the step, and the mean mask on the right; bands show the range of the members."""
     records = getattr(model, "history_", model)
     if not isinstance(records, Mapping) or "step" not in records:
-        raise InputError(
-            f"plot_history needs a fitted model or its history_; {type(model).__name__} came: fit it first"
-        )
+        raise InputError(f"plot_history needs a fitted model or its history_; got {type(model).__name__}: fit it first")
     ax = new_or_given(ax)
     right = ax.twinx()
     lines = (
@@ -43,6 +41,6 @@ def history(model: Any, *, ax: Axes | None) -> Axes:
     right.tick_params(labelsize=letters())
     right.set_ylabel("mean mask", fontsize=letters())
     right.spines["top"].set_visible(False)
-    ax.plot([], [], ":", color=grey(ax), label="mean mask (right)")  # a legend knows the lines of one Axes only
+    ax.plot([], [], ":", color=grey(ax), label="mean mask (right)")  # a legend contains the lines of one Axes only
     legend_below(ax, columns=2)
     return ax

@@ -1,4 +1,4 @@
-"""A row of pixels as an image, with what mattered in it."""
+"""A row of pixels as an image, with its importance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hideseek.validation import check_parameters, integer, row_number
 __all__ = ["image"]
 
 _FULL_INK = 0.7
-"""Of the strongest pixel, so that patches and importance show on it too."""
+"""Grey level of the strongest pixel, so that patches and importance remain visible on it."""
 
 
 def image(
@@ -36,7 +36,7 @@ def image(
     overlay: bool,
     ax: Axes | None,
 ) -> Axes:
-    """The pixels in grey, importance as a colour over them, the best patches as outlines."""
+    """Draw the pixels in grey, importance as a colour over them, and outlines of the best patches."""
     given = {"shape": shape, "patch_size": patch_size, "n_patches": n_patches}
     check_parameters("image", given, {"shape": IMAGE_SHAPE, "patch_size": integer(1), "n_patches": integer(0)})
     one = explanation[row_number(position)]
@@ -73,7 +73,7 @@ def _pixels(ground: NDArray[Any], shape: tuple[int, int]) -> NDArray[np.float64]
 
 
 def _overlay(ax: Axes, importance: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Blue, or orange where negative, the more opaque the more important. Shape: ``(height, width, 4)``."""
+    """Return blue, or orange if negative, more opaque for larger importance. Shape: ``(height, width, 4)``."""
     numbers = np.nan_to_num(importance.astype(np.float64))
     colours = np.empty((*numbers.shape, 4))
     colours[..., :3] = np.where((numbers < 0)[..., None], to_rgb(second(ax)), to_rgb(first(ax)))

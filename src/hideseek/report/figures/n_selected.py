@@ -1,4 +1,4 @@
-"""How many features were selected in a row."""
+"""The number of selected features per row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BARS = 30
 
 
 def n_selected(explanation: Explanation, *, ax: Axes | None) -> Axes:
-    """A bar for each number of selected features, or for a few neighbouring ones where there are many."""
+    """Draw a bar for each number of selected features, or for ranges of numbers if there are many."""
     check_rows(explanation)
     ax = new_or_given(ax)
     counts = explanation.n_selected

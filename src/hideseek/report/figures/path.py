@@ -1,4 +1,4 @@
-"""What each penalty costs and gains."""
+"""Loss and number of selected features by penalty."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["path"]
 
 
 def path(model: Any, *, ax: Axes | None) -> Axes:
-    """Held-out loss with its standard error against the penalty, on the right how many features are selected."""
+    """Draw held-out loss with its standard error against the penalty, and the number of selected features."""
     found = getattr(model, "path_", model)
     missing = [name for name in ("penalty", "loss", "n_selected") if not hasattr(found, name)]
     if missing:
         raise InputError(
-            f"plot_path needs a model fitted with penalty='auto', or its path_; {type(model).__name__} came, "
+            f"plot_path needs a model fitted with penalty='auto', or its path_; got {type(model).__name__}, "
             f"without {', '.join(missing)}"
         )
     penalty, loss, count = (np.asarray(getattr(found, name), float) for name in ("penalty", "loss", "n_selected"))
@@ -52,7 +52,7 @@ def path(model: Any, *, ax: Axes | None) -> Axes:
 
 
 def _chosen(found: Any, chosen: int, penalty: np.ndarray, count: np.ndarray) -> str:
-    """The choice in words, with its score where the path has one."""
+    """Return the choice in words, with its score if the path has one."""
     text = f"chosen: {penalty[chosen]:.3g}, {count[chosen]:.1f} selected per row"
     score = getattr(found, "score", None)
     if score is not None:

@@ -1,4 +1,4 @@
-"""The answer for one row."""
+"""The explanation of one row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST_VALUE = 12
 def row(
     explanation: Explanation, position: int, *, values: str | None, of: Any, max_features: int, ax: Axes | None
 ) -> Axes:
-    """A bar for each selected feature, with its value: its effect; or for each feature its importance."""
+    """Draw a bar for the effect of each selected feature, or for the importance of each feature, with its value."""
     one = explanation[row_number(position)]
     if wants_effects(one, values) and one.selected.any():
         return _effects(one, of, max_features, ax)
@@ -44,7 +44,7 @@ def row(
 
 
 def _effects(one: Explanation, of: Any, max_features: int, ax: Axes | None) -> Axes:
-    """Bars to the right and left of 0 for the selected features of a row."""
+    """Draw bars to the right and left of 0 for the selected features of a row."""
     chosen = as_effects(one, of)[:, one.selected[0]]
     effect = np.asarray(chosen.importance[0])
     ax, features = _bars(chosen, effect, max_features, ax)
@@ -61,11 +61,11 @@ def _effects(one: Explanation, of: Any, max_features: int, ax: Axes | None) -> A
 def _bars(
     one: Explanation, numbers: NDArray[np.float64], max_features: int, ax: Axes | None
 ) -> tuple[Axes, NDArray[np.intp]]:
-    """Bars for the features of one row with the largest numbers, their values beside them, and a title."""
+    """Draw bars for the features of one row with the largest numbers, with their values and a title."""
     ax, features = feature_lines(list(one.feature_names), np.abs(np.nan_to_num(numbers)), max_features, ax, text=3)
     ax.barh(range(len(features)), np.nan_to_num(numbers[features]), height=0.7)
     if one.data is not None:
-        beside = ax.get_yaxis_transform()  # right of the Axes, on the line of the feature
+        beside = ax.get_yaxis_transform()  # right of the Axes, at the height of the feature
         for line, value in enumerate(one.data[0, features]):
             ax.text(1.02, line, f"= {_written(value)}", transform=beside, va="center", fontsize=letters())
     plain_frame(ax, x=kind(one))
@@ -74,13 +74,13 @@ def _bars(
 
 
 def _written(value: Any) -> str:
-    """A value that has room beside the bars."""
+    """Return the value, shortened to fit beside the bars."""
     text = format_value(value)
     return legible([text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"])[0]
 
 
 def _heading(one: Explanation, n_shown: int) -> tuple[str, str]:
-    """Which row and what was predicted; what is not shown."""
+    """Return the row, its prediction, and what is not shown."""
     answer = f"row {one.row_labels[0]}"
     if one.prediction is not None:
         sure = "" if one.probability is None else f" ({one.probability[0]:.2f})"

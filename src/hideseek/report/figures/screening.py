@@ -1,4 +1,4 @@
-"""Which columns passed the screen, and by how much."""
+"""Scores of the columns in screening."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["screening"]
 
 
 def screening(model: Any, *, max_features: int, ax: Axes | None) -> Axes:
-    """A bar for the score of each of the best columns, and a line at the threshold."""
+    """Draw a bar for the score of each of the best columns, and a line at the threshold."""
     found = getattr(model, "screening_", model)
     missing = [name for name in ("score", "kept") if not hasattr(found, name)]
     if missing:
         raise InputError(
-            f"plot_screening needs a model fitted with screening, or its screening_; {type(model).__name__} came, "
+            f"plot_screening needs a model fitted with screening, or its screening_; got {type(model).__name__}, "
             f"without {', '.join(missing)}"
         )
     score = np.nan_to_num(np.asarray(found.score, dtype=np.float64))

@@ -1,4 +1,4 @@
-"""The report: one HTML file with everything that was found, in which the model itself runs."""
+"""The report: one HTML file with all results, in which the model itself can run."""
 
 from hideseek.report.page.writing import write_report
 

@@ -1,4 +1,4 @@
-"""One HTML text of the templates, the sections and the data."""
+"""Assemble the HTML page from templates, sections and data."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _SCRIPTS = (
     "whatif.js",
     "start.js",
 )
-"""One after the other they are one module; each says at its top what it is for."""
+"""Concatenated, these form one module; each describes itself at its top."""
 
 
 def assemble(content: Content) -> str:
-    """The whole page."""
+    """Return the whole page."""
     style, script = _template("page.css"), "\n".join(_template(name) for name in _SCRIPTS)
     parts = {section.__name__: section(content) for section in SECTIONS}
     return Template(_template("page.html")).substitute(
@@ -53,7 +53,7 @@ def _template(name: str) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Nothing may be fetched, and nothing runs but this very script."""
+    """Return a content security policy that allows no requests, and no script except this one."""
     style_hash, script_hash = (
         f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (style, script)
     )
@@ -74,4 +74,4 @@ def _data(content: Content) -> str:
         "fields": page_fields(content) if content.obstacle is None else None,
     }
     text = json.dumps(described, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
-    return text.replace("<", "\\u003c")  # or a name could end the script element
+    return text.replace("<", "\\u003c")  # otherwise a name could end the script element

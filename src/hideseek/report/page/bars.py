@@ -1,4 +1,4 @@
-"""Tables with bars: the ranking over all rows, and how many features decide a row."""
+"""Tables with bars: the ranking over all rows, and the numbers of selected features."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_BARS = 20
 
 
 def ranking(content: Content) -> Markup:
-    """Mean importance over all rows, as bars with error bars; the first features at once, the others on demand."""
+    """Return the mean importance over all rows as bars with error bars; further features are shown on demand."""
     ranking = content.ranking
     top = max(float(np.max(ranking["importance"] + np.nan_to_num(ranking["standard_error"]))), 1e-12)
     rows: list[list[object]] = []
@@ -46,19 +46,19 @@ def ranking(content: Content) -> Markup:
 
 
 def _named(explanation: Explanation, name: str) -> Markup:
-    """A feature, and which column would have done as well, where there is one."""
+    """Return a feature's name, with the column that would have done as well if there is one."""
     found = [each.name for each in (explanation._stand_ins or {}).get(name, ()) if each.does_as_well]
     note = element("span", f"{found[0]} would have done as well", class_="stand-in") if found else Markup()
     return Markup(element("span", name) + note)
 
 
 def _figure(value: float, top: float) -> str:
-    """Three decimals, where the largest number is of a size for that."""
+    """Return the value with three decimals if the largest number has a suitable size."""
     return f"{value:.3f}" if 0.1 <= top < 1e4 else f"{value:.3g}"
 
 
 def _bar(share: float, error: float = 0.0) -> Markup:
-    """A bar on a scale from 0 to 1, with an error bar."""
+    """Return a bar on a scale from 0 to 1, with an error bar."""
     width = 100 * min(1.0, max(0.0, share))
     parts = [element("rect", x=0, y=2, width=f"{width:.2f}", height=8)]
     if error > 0:
@@ -68,7 +68,7 @@ def _bar(share: float, error: float = 0.0) -> Markup:
 
 
 def numbers_selected(content: Content) -> Markup:
-    """How many features decide, over the rows."""
+    """Return how many rows select each number of features."""
     counts = np.bincount(content.explanation.n_selected)
     first, last = int(np.flatnonzero(counts)[0]), len(counts) - 1
     step = -(-(last - first + 1) // _MOST_BARS)

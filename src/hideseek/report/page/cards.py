@@ -1,4 +1,4 @@
-"""The groups of rows with different answers, each as a card in words."""
+"""Cards that describe groups of rows with different selections."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAMED_IN_A_GROUP = 8
 
 
 def groups(content: Content) -> Markup:
-    """One card per subgroup, in words."""
+    """Return one card per subgroup."""
     if len(content.subgroups) == 1:
         lead = "The rows do not fall into groups with clearly different answers."
     else:
@@ -64,7 +64,7 @@ def _rule_said(subgroup: Subgroup) -> list[object]:
 
 
 def _answers(content: Content, prediction: NDArray[Any], number: int) -> str:
-    """What the model predicts for the rows of a group."""
+    """Return the predictions for the rows of a group, in words."""
     own = prediction[content.group == number]
     if content.explanation.probability is None:
         mean = named_answer(float(np.mean(own)), content.explanation.target_name)

@@ -1,4 +1,4 @@
-"""The explained table, column by column: kinds of values, ranges, and the numbers that stand for them."""
+"""The explained table by column: kinds of values, ranges, and their numbers."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from hideseek.validation import some
 __all__ = ["Categories", "Column", "columns_of"]
 
 Categories = Mapping[str, Mapping[Any, str]]
-"""Column name -> value -> what that value is called."""
+"""Maps column names to maps from value to display name."""
 
 Kind = Literal["number", "whole number", "boolean", "date", "duration", "ordered", "category"]
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of the table that was explained.
+    """One column of the explained table.
 
     Attributes:
-        name: Its title.
-        feature: The number of the feature that it is, or that it is a part of.
-        kind: What its values are.
+        name: Its name.
+        feature: The number of the feature that it belongs to.
+        kind: The kind of its values.
         values: Numbers, booleans as 0 or 1, dates as days since 1970, durations in days, levels as their positions; NaN
             where missing. Shape: ``(rows,)``.
-        categories: What the values of booleans, levels and categories are called, by number.
-        levels: Of "ordered" and of a category that is not of numbers, the values themselves, by position.
+        categories: Display names of the values of booleans, levels and categories, by number.
+        levels: For "ordered" and for categories that are not numbers, the values themselves, by position.
     """
 
     name: str
@@ -50,23 +50,23 @@ class Column:
 
     @property
     def n_missing(self) -> int:
-        """Rows without a value."""
+        """Number of rows without a value."""
         return int(np.isnan(self.values).sum())
 
     @cached_property
     def span(self) -> tuple[float, float, float]:
-        """The lowest value, the mean and the highest; zeros where no value is there."""
+        """The lowest value, the mean and the highest; zeros if there is no value."""
         there = self.values[np.isfinite(self.values)]
         return (float(there.min()), float(there.mean()), float(there.max())) if len(there) else (0.0, 0.0, 0.0)
 
     @cached_property
     def is_whole(self) -> bool:
-        """Whether no value has a fraction: of dates, whether none has an hour."""
+        """Whether all values are integers: for dates, whether none has a time of day."""
         there = self.values[np.isfinite(self.values)]
         return bool((there == np.floor(there)).all())
 
     def said(self, number: float) -> str:
-        """What a value, or one between values, is called."""
+        """Return the display text of a value, or of a number between values."""
         if self.kind == "date":
             moment = datetime(1970, 1, 1) + timedelta(days=number)
             return moment.date().isoformat() if self.is_whole else moment.isoformat(" ", "minutes")
@@ -76,19 +76,19 @@ class Column:
 
 
 def columns_of(explanation: Explanation, categories: Categories | None, encoder: TableEncoder | None) -> list[Column]:
-    """The columns of the explained table; none where the explanation came without its data.
+    """Return the columns of the explained table; empty if the explanation has no data.
 
     Args:
-        explanation: What is looked at.
-        categories: What the values of some columns are called.
-        encoder: How the model read the table; None where it had numbers alone, or is not known.
+        explanation: The explanation.
+        categories: Display names of the values of some columns.
+        encoder: The model's encoder; None if the table had only numbers, or the encoder is not known.
     """
     given = dict(categories or {})
     columns = [] if explanation.data is None else _columns(explanation, given, encoder)
     known = {*explanation.feature_names, *(column.name for column in columns)}
     unknown = [repr(name) for name in given if name not in known]
     if unknown:
-        raise InputError(f"categories names {some(unknown)}, which the explanation does not have as a feature")
+        raise InputError(f"categories has {some(unknown)}, which is not a feature of the explanation")
     return columns
 
 
@@ -114,7 +114,7 @@ def _columns(explanation: Explanation, given: Categories, encoder: TableEncoder 
 def _parts(
     feature: str, cells: list[Any], encoder: TableEncoder | None
 ) -> list[tuple[str, Code | None, Sequence[Any]]]:
-    """The columns that a feature is made of: title, code and cells of each."""
+    """Return the columns that a feature consists of: name, code and cells of each."""
     is_group = all(isinstance(cell, tuple) for cell in cells)
     columns: list[Sequence[Any]] = list(zip(*cells, strict=True)) if is_group else [cells]
     known = {} if encoder is None else dict(encoder.features)
@@ -125,7 +125,7 @@ def _parts(
 
 
 def _column(name: str, feature: int, cells: Cells, code: Code | None, names: Mapping[Any, str] | None) -> Column:
-    """What the fit took a column for, it is; without a fit, what its values look like."""
+    """Use the type learned by the encoder; without one, infer it from the values."""
     kind = cells.kind if code is None else code.kind
     if kind == "number":
         return _of_numbers(name, feature, cells.numbers, names)
@@ -155,4 +155,4 @@ def _named(name: str, names: Mapping[Any, str]) -> dict[float, str]:
     try:
         return {float(value): str(label) for value, label in names.items()}
     except (TypeError, ValueError) as error:
-        raise InputError(f"categories[{name!r}] must go from numbers, as in the column, to text: {error}") from error
+        raise InputError(f"categories[{name!r}] must map numbers, as in the column, to text: {error}") from error

@@ -1,4 +1,4 @@
-"""Everything a page says, gathered before any of it is written."""
+"""The content of a page, gathered before any HTML is written."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from hideseek.report.page.subgroups import Subgroup, subgroups_of
 __all__ = ["Content", "gather"]
 
 _MOST_CELLS = 500_000
-"""Rows times features that a page holds one by one: about four megabytes of it."""
+"""Rows times features that a page holds individually: about four megabytes."""
 _ALL_FEATURES = 500
-"""Tables up to this width are held whole; of wider ones only the features that matter most."""
+"""Tables up to this width are held completely; of wider ones only the most important features."""
 _FEATURES_OF_MANY = 200
 _FEWEST_ROWS = 100
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a page says.
+    """The content of a page.
 
     Attributes:
-        explanation: Of all rows.
-        title: The page's.
-        model: What made the explanation, where known.
+        explanation: The explanation of all rows.
+        title: The title of the page.
+        model: The model that made the explanation, if known.
         obstacle: Why the model cannot run in the page; None: it can.
-        columns: The explained table; empty where the explanation has no data.
+        columns: The explained table; empty if the explanation has no data.
         ranked: Positions of the features, most important first.
-        ranking: As ``Explanation.mean_importance``, a column by name.
+        ranking: The columns of ``Explanation.mean_importance``, by name.
         group: The subgroup of each row, from 0.
-        subgroups: What there is to say about each.
-        rows: Positions of the rows that can be looked at one by one.
-        features: Positions of the features that can be looked at in those rows.
-        actual: The true labels, where known.
-        quality: Names and figures.
-        findings: What to know before trusting it.
+        subgroups: The description of each subgroup.
+        rows: Positions of the rows that the page shows individually.
+        features: Positions of the features that it shows in those rows.
+        actual: The true labels, if known.
+        quality: Quality figures by name.
+        findings: Warnings about the explanation.
     """
 
     explanation: Explanation
@@ -75,10 +75,10 @@ def gather(
     categories: Categories | None,
     max_rows: int,
 ) -> Content:
-    """Look at the explanation from all sides."""
+    """Compute the content of a page."""
     if 0 in explanation.shape:
         raise InputError(
-            f"an explanation of {explanation.shape[0]} rows and {explanation.shape[1]} features: no report"
+            f"an explanation of {explanation.shape[0]} rows and {explanation.shape[1]} features has nothing to report"
         )
     model = explanation.model if model is None else model
     columns = columns_of(explanation, categories, getattr(model, "encoder_", None))
@@ -107,5 +107,5 @@ def gather(
 
 
 def _score(explanation: Explanation) -> NDArray[np.floating] | None:
-    """What rows are extreme in: how sure the prediction is, or the predicted value."""
+    """Return the score by which rows are extreme: the probability of the prediction, or the predicted value."""
     return explanation.prediction if explanation.probability is None else explanation.probability

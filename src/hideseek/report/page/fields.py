@@ -1,4 +1,4 @@
-"""What a reader can change in a row, a field for each column of the table: whatif.js makes controls of it."""
+"""The fields of a row that a reader can change, one per column; whatif.js makes controls of them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["page_fields"]
 
 
 def page_fields(content: Content) -> list[dict[str, Any]]:
-    """For each column that the model in the page takes, in its order: the control, and the values of the rows shown.
+    """Return, for each column of the page's model in order, the control and the values of the rows shown.
 
-    Values are the numbers that the code takes: of a category the place of the level, NaN where missing.
+    Values are the numbers that the code takes: the position of the level for a category, NaN where missing.
     """
     encoder = page_encoder(content.model)
     fields: dict[int, dict[str, Any]] = {}
@@ -47,7 +47,7 @@ def _field(column: Column, code: Code, rows: NDArray[np.intp]) -> dict[str, Any]
 
 
 def _as_coded(column: Column, code: Code) -> NDArray[np.floating]:
-    """The column as the numbers that ``encode`` in model.js takes."""
+    """Return the column as the numbers that ``encode`` in model.js takes."""
     if not isinstance(code, CategoryCode):
         return column.values
     strange = float(len(code.levels)) if code.other else np.nan
@@ -65,7 +65,7 @@ def _control(column: Column, code: Code) -> str:
 
 
 def _options(column: Column, code: Code) -> list[dict[str, Any]]:
-    """What the menu offers: the value, and what it is called there and in a sentence."""
+    """Return the options of the menu: the value, and its text in the menu and in a sentence."""
     if not isinstance(code, CategoryCode):
         return [{"value": value, "label": label, "said": label} for value, label in sorted(column.categories.items())]
     called = {level: column.categories[float(i)] for i, level in enumerate(column.levels)}

@@ -1,4 +1,4 @@
-"""What a reader should know before trusting the page: masks that say nothing, columns that stand in for each other."""
+"""Warnings about an explanation: collapsed or saturated masks, columns that are nearly the same."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["findings_of"]
 _NEARLY_ALL = 0.99
 _SOME = 0.01
 _UNDECIDED = 0.1
-"""A mask this close to the threshold could as well lie on its other side."""
+"""Distance to the threshold below which the selection of a feature is uncertain."""
 _TOO_MANY_UNDECIDED = 0.05
 _ALIKE = 0.9
 _ROWS_LOOKED_AT = 5000
@@ -25,7 +25,7 @@ _COLUMNS_COMPARED = 200
 
 
 def findings_of(explanation: Explanation, columns: Sequence[Column], model: Any) -> list[str]:
-    """Sentences, the gravest first; none where nothing is odd."""
+    """Return the warnings as sentences, the most serious first."""
     return [
         *_of_selection(explanation),
         *_of_trust(model),
@@ -47,7 +47,7 @@ def _of_selection(explanation: Explanation) -> list[str]:
 
 
 def _of_trust(model: Any) -> tuple[str, ...]:
-    """Return what rows that were held out in the fit say against it."""
+    """Return the warnings of the fit's ``trust_``."""
     trust: Trust | None = getattr(model, "trust_", None)
     return () if trust is None else trust.warnings
 
@@ -74,7 +74,7 @@ def _of_columns(columns: Sequence[Column]) -> list[str]:
 
 
 def _of_stand_ins(explanation: Explanation, columns: Sequence[Column]) -> list[str]:
-    """Pairs of columns of which either could be selected for the other."""
+    """Return a warning about pairs of columns of which either could be selected."""
     often = explanation.selected.mean(axis=0)
     numbers = [column for column in columns if column.kind != "category" and not column.n_missing]
     numbers = [column for column in numbers if column.span[0] < column.span[2]]

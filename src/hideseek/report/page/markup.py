@@ -1,4 +1,4 @@
-"""HTML in which nothing that comes from data can be anything but text."""
+"""HTML construction that escapes all text from data."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _EMPTY = {"line", "rect"}
 
 
 class Markup(str):
-    """Text that is HTML already; any other text is escaped when it meets HTML."""
+    """Text that is already HTML; any other text is escaped when it is combined with it."""
 
 
 def element(tag: str, *children: object, **attributes: object) -> Markup:
-    """One element. Underscores in the names of attributes are hyphens, a last one is dropped; None leaves one out."""
+    """Return one element. Underscores in attribute names become hyphens, a trailing one is dropped; None omits it."""
     head = "".join(
         f' {name.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
         for name, value in attributes.items()
@@ -27,7 +27,7 @@ def element(tag: str, *children: object, **attributes: object) -> Markup:
 
 
 def table(caption: str, head: list[str], rows: list[list[object]]) -> Markup:
-    """A table whose first column names its rows; "#" before a title makes a column of numbers, no title one of bars."""
+    """Return a table whose first column names its rows; "#" before a title marks numbers, no title a column of bars."""
     kinds = ["number" if title.startswith("#") else None for title in head]
     top = [
         element("th", title.lstrip("#"), scope="col", class_=kind) if title else element("td")

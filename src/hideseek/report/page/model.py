@@ -1,18 +1,18 @@
-"""A fitted model as JSON that a page can run: model.js is its reader.
+"""A fitted model as JSON that a page can run; model.js reads it.
 
-The description keeps apart what may differ between models:
+The description has these parts:
 
 - ``encoder``: how the columns of the table become those of a matrix, and which are one feature.
 - ``inputs``: what the networks see, the columns of that matrix and ramps of them, each standardised.
 - ``groups``: for each input, the number of its mask, which is that of its feature.
 - ``members``: for each, the masks it gives (``visible``), the layers of its Hide, and of each of its Seeks, whose
-  answers are averaged; and the logarithms of the lowest and highest price for which it answers (``range``), null where
-  it answers for one.
-- ``price``: at which the members answer, where they answer for a range.
-- ``pool``: the rows that stand in for what is hidden.
-- ``shown``, ``threshold``: what the Seeks see: the features whose mean mask is greater, or a share of each by the mask.
-- ``turns``: in how many turns the Seeks answer when effects are asked for.
-- ``output``: from the mean output to an answer.
+  answers are averaged; and the logarithms of the lowest and highest price it was trained on (``range``), null if it was
+  trained at one price.
+- ``price``: the price of the answers, if the members have a range.
+- ``pool``: the replacement rows for hidden features.
+- ``shown``, ``threshold``: what the Seeks see: the features whose mean mask is greater, or all features mixed by the
+mask. - ``turns``: the number of groups of Seeks that take turns when effects are computed. - ``output``: how the mean
+output becomes a prediction.
 
 Matrices are not in the JSON itself but in ``weights``, one array of single precision, where they begin at ``start``.
 """
@@ -41,7 +41,7 @@ _MOST_WEIGHTS = 500_000
 
 
 def obstacle(explanation: Explanation, model: Any) -> str | None:
-    """Why the model cannot run in a page, as a sentence; None where it can."""
+    """Return why the model cannot run in a page, as a sentence; None if it can."""
     if model is None:
         return "The explanation came without its model (from a file, or made by hand)."
     if not isinstance(model, BaseHideSeek):
@@ -66,18 +66,18 @@ def obstacle(explanation: Explanation, model: Any) -> str | None:
 
 
 def kept_features(model: BaseHideSeek) -> list[int]:
-    """The numbers of the features that the networks see: all, or those that screening left."""
+    """Return the numbers of the features that the networks see: all, or those that remain after screening."""
     kept = getattr(model._ensemble, "kept", None)
     return list(range(len(model._names()))) if kept is None else [int(j) for j in kept.features]
 
 
 def page_encoder(model: BaseHideSeek) -> TableEncoder:
-    """From the columns of the features that the networks see to what the networks see."""
+    """Return the encoder of the features that the networks see."""
     return model.encoder_.of(kept_features(model))
 
 
 def page_model(model: BaseHideSeek) -> dict[str, Any]:
-    """What model.js needs to give the masks and predictions of this fitted model."""
+    """Return what model.js needs to compute the masks and predictions of this fitted model."""
     ensemble, encoder, store = model._ensemble, page_encoder(model), _Store()
     hide, seek = ensemble.stack.layers()
     visible, n_seeks = ensemble.visible.cpu().numpy(), ensemble.stack.n_seeks
@@ -107,7 +107,7 @@ def page_model(model: BaseHideSeek) -> dict[str, Any]:
 
 
 def _inputs(scaler: Scaler) -> list[dict[str, Any]]:
-    """The columns of the matrix, each with its ramps behind it."""
+    """Return the columns of the matrix, each followed by its ramps."""
     parts = zip(scaler.center.tolist(), scaler.scale.tolist(), scaler.constant.tolist(), strict=True)
     inputs: list[dict[str, Any]] = [
         {"column": j, "center": center, "scale": scale, "constant": constant}
@@ -134,20 +134,20 @@ def _output(model: Any) -> dict[str, Any]:
 
 
 class _Store:
-    """Arrays one behind the other."""
+    """Arrays concatenated into one."""
 
     def __init__(self) -> None:
         self._parts: list[NDArray[np.float32]] = []
         self._size = 0
 
     def add(self, values: Tensor) -> int:
-        """Append the values, and say where they begin."""
+        """Append the values, and return where they begin."""
         self._parts.append(values.detach().cpu().numpy().astype(np.float32).reshape(-1))
         self._size += self._parts[-1].size
         return self._size - self._parts[-1].size
 
     def network(self, layers: list[Tensor], member: int) -> list[dict[str, int]]:
-        """The layers of one member: a matrix ``(outputs, inputs)`` and, behind it, the bias."""
+        """Return the layers of one member: a matrix ``(outputs, inputs)`` followed by the bias."""
         described = []
         for matrix, bias in zip(layers[0::2], layers[1::2], strict=True):
             start = self.add(matrix[member])
@@ -156,5 +156,5 @@ class _Store:
         return described
 
     def all(self) -> NDArray[np.float32]:
-        """Everything that was added."""
+        """Return all values in one array."""
         return np.concatenate(self._parts)

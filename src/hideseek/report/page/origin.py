@@ -1,4 +1,4 @@
-"""How the model was made, and with what."""
+"""The parameters and library versions of the model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LIBRARIES = ("torch", "numpy", "scikit-learn")
 
 
 def parameters_of(model: Any) -> dict[str, str]:
-    """What the model was told and what it made of it; empty where the model is not known."""
+    """Return the parameters given and the settings used; empty if the model is not known."""
     if model is None:
         return {}
     told = {name: value for name, value in model.get_params(deep=False).items() if name not in ("verbose", "device")}
@@ -45,7 +45,7 @@ def _of_hideseek(model: BaseHideSeek) -> dict[str, Any]:
 
 
 def name_of(explained: Any) -> str | None:
-    """What a black box is called: its type, or a function's own name; None where it is not known."""
+    """Return the name of a black box: its type, or a function's own name; None if it is not known."""
     return None if explained is None else getattr(explained, "__name__", type(explained).__name__)
 
 
@@ -58,11 +58,11 @@ def _said(value: Any) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Of this library, of those it stands on, and of Python."""
+    """Return the versions of this library, its dependencies and Python."""
     found = {"hideseek": __version__, "Python": platform.python_version()}
     for name in _LIBRARIES:
         try:
             found[name] = version(name)
-        except PackageNotFoundError:  # installed in a way that leaves no record
+        except PackageNotFoundError:  # installed without metadata
             found[name] = "unknown"
     return found

@@ -1,4 +1,4 @@
-"""Numbers as text that a page can turn back into typed arrays."""
+"""Pack numbers as text that a page can decode into typed arrays."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 __all__ = ["Packed", "pack", "pack_column", "pack_shades"]
 
 Packed = dict[str, Any]
-"""What arrays.js unpacks: "type", "data", and for shades also "low" and "high"."""
+"""The input of arrays.js: "type", "data", and for shades also "low" and "high"."""
 
 _TYPES = ("u1", "u2", "i4", "f4", "f8")
 _EXACT = 1e-6
-"""Error, in deviations of the column, below which a shorter type will do."""
+"""Error, in standard deviations of the column, below which a shorter type is used."""
 _SHADES = 65535
 
 
 def pack(values: NDArray[Any], kind: str) -> Packed:
-    """The values in one of ``_TYPES``, little-endian, row after row."""
+    """Return the values in one of ``_TYPES``, little-endian, in row order."""
     return {"type": kind, "data": b64encode(np.ascontiguousarray(values, dtype=f"<{kind}").tobytes()).decode("ascii")}
 
 
 def pack_column(values: NDArray[np.floating]) -> Packed:
-    """In the shortest type that keeps the values to a millionth of their deviation."""
+    """Return the values in the shortest type that is exact to a millionth of their standard deviation."""
     missing = bool(np.isnan(values).any())
     allowed = _EXACT * float(np.nanstd(values)) if not np.isnan(values).all() else 0.0
     for kind in _TYPES[3:] if missing else _TYPES:
@@ -37,7 +37,7 @@ def pack_column(values: NDArray[np.floating]) -> Packed:
 
 
 def pack_shades(values: NDArray[np.floating], top: float) -> Packed:
-    """In 65,536 steps from 0, or from the lowest value, to ``top``, or to the highest value."""
+    """Return the values in 65,536 steps from 0, or the lowest value, to ``top``, or the highest value."""
     low, high = min(0.0, float(values.min())), max(top, float(values.max()))
     steps = np.rint((values.astype(np.float64) - low) * (_SHADES / (high - low)))
     return {**pack(steps, "u2"), "low": low, "high": high}

@@ -1,4 +1,4 @@
-"""What is selected at every price, as JSON: path.js moves the whole page from few features to many with it.
+"""The selection at every price, as JSON; path.js updates the whole page with it when the slider is moved.
 
 A level is a position of the slider: level 0 is the highest price, with few features, the last one the lowest. One of
 them is the price at which the explanation was made.
@@ -21,14 +21,14 @@ __all__ = ["page_path"]
 
 _LEVELS = 51
 _ROWS_COUNTED, _CELLS_COUNTED = 20_000, 20_000_000
-"""Of how many rows, and rows times features, figures over all rows are made: every price takes time."""
+"""Largest number of rows, and of rows times features, for figures over all rows: every price takes time."""
 _SHARES = 65535
 _ROUNDING = 1e-5
-"""Share by which an entry price, in single precision, may miss a price that it equals."""
+"""Relative tolerance when an entry price, in single precision, is compared with an equal price."""
 
 
 def page_path(content: Content) -> dict[str, Any] | None:
-    """Return what the page's slider needs; None where the model answers for one price, or for a number of features.
+    """Return the data of the page's slider; None if the model was trained at one price, or for a number of features.
 
     ``prices``, ``penalties``: by level; ``chosen``: the level of the explanation. ``first``: for each row and feature
     the first level that selects it. ``selected``: for each group, feature and level the share of the rows that select
@@ -59,7 +59,7 @@ def page_path(content: Content) -> dict[str, Any] | None:
 
 
 def _levels(low: float, high: float, price: float) -> tuple[NDArray[np.float64], int]:
-    """Return the prices of the levels, falling, and the level whose price is the given one."""
+    """Return the prices of the levels, descending, and the level of the given price."""
     prices = np.geomspace(max(high, price), min(low, price), _LEVELS)
     chosen = int(np.abs(np.log(prices / price)).argmin())
     prices[chosen] = price
@@ -67,10 +67,10 @@ def _levels(low: float, high: float, price: float) -> tuple[NDArray[np.float64],
 
 
 def _first_levels(part: Explanation, prices: NDArray[np.float64], chosen: int) -> NDArray[np.uint8]:
-    """Return the first level that selects each feature of each row, ``_LEVELS`` where none does.
+    """Return the first level that selects each feature of each row, ``_LEVELS`` if none does.
 
-    Entry prices are cut at the highest one trained, and rounded; at the chosen level the selection is as it was made.
-    Shape: ``(rows, features)``.
+    Entry prices are clipped at the highest trained price, and rounded; the chosen level has the explanation's
+    selection. Shape: ``(rows, features)``.
     """
     entry = np.asarray(part.entry_price, dtype=np.float64) * (1 + _ROUNDING)
     first = np.searchsorted(-prices, -entry.reshape(-1)).reshape(entry.shape)

@@ -1,4 +1,4 @@
-"""How well the model predicts, as far as it is known."""
+"""The quality of the predictions, as far as it is known."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _IMITATION = {
 
 
 def check_actual(explanation: Explanation, model: Any, y: ArrayLike | None) -> NDArray[Any] | None:
-    """The true labels as a column that fits the explanation and the model, or None where they are not known."""
+    """Return the true labels as a column that matches the explanation and the model, or None if not given."""
     if y is None:
         return None
     actual = np.asarray(readable_target(y, numeric=False))
@@ -47,7 +47,7 @@ def _classes(model: Any, otherwise: NDArray[Any]) -> NDArray[Any]:
 def quality_of(
     explanation: Explanation, model: Any, actual: NDArray[Any] | None, given: Mapping[str, float | str] | None
 ) -> dict[str, str]:
-    """Names and figures: those given, those of the rows whose labels are known, and those of the fit itself."""
+    """Return figures by name: those given, those of rows with known labels, and those of the fit."""
     figures = {str(name): _written(value) for name, value in (given or {}).items()}
     whose = " of the imitation" if hasattr(model, "fidelity_") else ""
     if actual is not None and explanation.prediction is not None:
@@ -65,7 +65,7 @@ def quality_of(
 
 
 def fidelity_of(model: Any) -> list[list[object]]:
-    """Lines of a table: what is compared with a black box's answers, agreement, divergence and R²; none without one."""
+    """Return table lines of a black box's fidelity: what is compared, agreement, divergence and R²; else none."""
     found: Mapping[str, Fidelity] = getattr(model, "fidelity_", None) or {}
     return [
         [
@@ -88,7 +88,7 @@ def _of_classes(explanation: Explanation, model: Any, actual: NDArray[Any]) -> d
         of_each = model._probabilities(explanation._inputs)
     else:
         return figures
-    with suppress(InputError):  # not every class occurs among these rows, so there is no such figure
+    with suppress(InputError):  # undefined if a class does not occur among these rows
         figures["AUROC"] = auroc(actual, of_each)
     return figures
 

@@ -1,4 +1,4 @@
-"""The rows that a page holds one by one, as JSON: rows.js and heatmap.js read it."""
+"""The rows that a page shows individually, as JSON; rows.js and heatmap.js read it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _LONGEST_SENTENCE = 400
 _FEATURES_IN_HEATMAP = 60
 _MOST_BARS = 12
 _LONGEST_BAR = 0.98
-"""Share of the effects that have bars of their own length; those of the largest are cut, or no other could be seen."""
+"""Quantile of the effects that sets the length of the bars; larger effects are cut, so that others stay visible."""
 
 
 def page_features(content: Content) -> dict[str, Any]:
-    """Names of the features shown, and which of them the heatmap draws, in its order."""
+    """Return the names of the features shown, and the order in which the heatmap draws them."""
     place = {int(j): i for i, j in enumerate(content.features)}
     return {
         "names": [content.explanation.feature_names[j] for j in content.features],
@@ -33,7 +33,7 @@ def page_features(content: Content) -> dict[str, Any]:
 
 
 def _stand_ins(explanation: Explanation) -> dict[str, list[str]]:
-    """Return, for features by name, the columns that would have done as well."""
+    """Return, by name of a feature, the columns that would have done as well."""
     found = {
         name: [each.name for each in (explanation._stand_ins or {}).get(name, ()) if each.does_as_well]
         for name in explanation.feature_names
@@ -42,7 +42,7 @@ def _stand_ins(explanation: Explanation) -> dict[str, list[str]]:
 
 
 def page_rows(content: Content) -> dict[str, Any]:
-    """Labels, sentences, predictions and importances of the rows shown."""
+    """Return labels, sentences, predictions and importances of the rows shown."""
     explanation, rows = content.explanation, content.rows
     ranked = content.ranked[:_FEATURES_IN_HEATMAP]
     order = rows_by_answer(
@@ -50,7 +50,7 @@ def page_rows(content: Content) -> dict[str, Any]:
     )
     part = explanation[rows]
     return {
-        "effects": _effects(content, part),  # before the sentences, which need them row by row
+        "effects": _effects(content, part),  # before the sentences, which use the effects of each row
         "labels": [str(label) for label in explanation.row_labels[rows]],
         "sentences": [_shortened(part.describe(row)) for row in range(len(rows))],
         "prediction": _plain(explanation.prediction, rows),
@@ -64,7 +64,7 @@ def page_rows(content: Content) -> dict[str, Any]:
 
 
 def _effects(content: Content, part: Explanation) -> dict[str, Any] | None:
-    """Return what they are effects on, which size has the longest bar, and for each row its effects, largest first."""
+    """Return the quantity that the effects change, the size of the longest bar, and each row's effects, sorted."""
     effect = part.effect
     if effect is None:
         return None
@@ -81,12 +81,12 @@ def _effects(content: Content, part: Explanation) -> dict[str, Any] | None:
 
 
 def _top(explanation: Explanation) -> float:
-    """The darkest shade: of masks 1, of other methods the largest of all."""
+    """Return the value of the darkest shade: 1 for masks, the largest value for other methods."""
     return 1.0 if explanation.importance_kind == "mask" else max(float(explanation.importance.max()), 1e-12)
 
 
 def _plain(values: NDArray[Any] | None, rows: NDArray[np.intp]) -> list[float | str] | None:
-    """Numbers as numbers, so that they sort as such, and anything else as text."""
+    """Return numbers as numbers, so that they sort correctly, and anything else as text."""
     if values is None:
         return None
     picked = values[rows]
@@ -94,7 +94,7 @@ def _plain(values: NDArray[Any] | None, rows: NDArray[np.intp]) -> list[float | 
 
 
 def _shortened(sentence: str) -> str:
-    """A row with hundreds of selected features must not fill the page: cut at a comma."""
+    """Cut a sentence at a comma, so that a row with hundreds of selected features does not fill the page."""
     if len(sentence) <= _LONGEST_SENTENCE:
         return sentence
     return f"{sentence[:_LONGEST_SENTENCE].rpartition(', ')[0]}, ..."

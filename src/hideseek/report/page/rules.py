@@ -1,4 +1,4 @@
-"""What sets some rows apart from the others, in words: a path through a shallow decision tree."""
+"""Describe a group of rows in words, by a path through a shallow decision tree."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ __all__ = ["Condition", "Rule", "rule_for"]
 
 _DEPTHS = (1, 2, 3)
 _WORTH_A_CONDITION = 0.03
-"""What one condition more has to add to a rule's correlation."""
+"""Increase of a rule's correlation that justifies one more condition."""
 _WORTH_SAYING = 0.4
-"""Correlation on new rows below which a rule says too little."""
+"""Correlation on new rows below which a rule is not shown."""
 _FEW_VALUES = 50
 _MOST_CATEGORIES = 20
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What a rule asks of one column; where the bound is not a number, whether its value is missing."""
+    """A condition on one column; if the bound is NaN, whether its value is missing."""
 
     column: int
     relation: str
@@ -36,7 +36,7 @@ class Condition:
     text: str
 
     def holds(self, columns: Sequence[Column], rows: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """For each of these rows, whether it does."""
+        """Return whether the condition holds, for each of these rows."""
         values = columns[self.column].values[rows]
         if np.isnan(self.bound):
             return np.asarray(np.isnan(values) == (self.relation == "is"))
@@ -46,15 +46,15 @@ class Condition:
 
 @dataclass(frozen=True)
 class Rule:
-    """Conditions that hold together, and how well they tell the rows, measured on rows the tree has not seen.
+    """A conjunction of conditions, and how well it describes a group, measured on rows the tree has not seen.
 
     Attributes:
-        conditions: All of them hold.
-        covered: The share of the rows meant for which they hold.
-        pure: The share of the rows for which they hold that are meant.
-        accuracy: The share of all rows that are told rightly.
-        correlation: Between "it holds" and "is meant": unlike the accuracy it is 0 for a rule that only knows how many
-            rows are meant.
+        conditions: The conditions.
+        covered: The share of the group's rows for which they hold (recall).
+        pure: The share of the rows for which they hold that are in the group (precision).
+        accuracy: The share of all rows that are classified correctly.
+        correlation: Between "they hold" and "in the group": unlike the accuracy, it is 0 for a rule that only knows the
+            size of the group.
     """
 
     conditions: tuple[Condition, ...]
@@ -68,12 +68,12 @@ class Rule:
 
 
 def rule_for(meant: NDArray[np.bool_], columns: Sequence[Column], rows: NDArray[np.intp]) -> Rule | None:
-    """The shortest rule that tells the rows meant from the others; None where no short rule does.
+    """Return the shortest rule that separates the rows of a group from the others; None if no short rule does.
 
     Args:
-        meant: Whether each of ``rows`` is. Shape: ``(len(rows),)``.
-        columns: Of the whole table.
-        rows: The rows to look at, in any order; one half makes the rule, the other measures it.
+        meant: Whether each of ``rows`` is in the group. Shape: ``(len(rows),)``.
+        columns: The columns of the whole table.
+        rows: The rows to use, in any order; one half makes the rule, the other measures it.
     """
     learn, measure = np.arange(0, len(rows), 2), np.arange(1, len(rows), 2)
     if not columns or not (0 < meant[learn].sum() < len(learn)) or not meant[measure].any():
@@ -98,7 +98,7 @@ def rule_for(meant: NDArray[np.bool_], columns: Sequence[Column], rows: NDArray[
 
 
 def _values_asked_for(column: Column) -> Sequence[float | None]:
-    """None: where the column is cut; a number: whether it is that category; not a number: whether it is missing."""
+    """Return the tree inputs of a column: None, its values; a number, an indicator of the category; NaN, of missing."""
     missing = (np.nan,) if column.n_missing else ()
     if column.kind == "boolean":
         return (1.0, *missing)
@@ -107,7 +107,7 @@ def _values_asked_for(column: Column) -> Sequence[float | None]:
 
 def _input(column: Column, value: float | None, rows: NDArray[np.intp]) -> NDArray[np.floating]:
     values = column.values[rows]
-    if value is None:  # a tree would send the missing to a side of its own choice, which no rule in words could say
+    if value is None:  # filled, since a tree would send missing values to either side, which a rule cannot express
         return np.where(np.isnan(values), column.span[1], values)
     return np.asarray(np.isnan(values) if np.isnan(value) else values == value, dtype=np.float64)
 
@@ -117,7 +117,7 @@ Path = tuple[tuple[int, bool, float], ...]
 
 
 def _paths(tree: Any) -> list[Path]:
-    """The way from the root to each leaf."""
+    """Return the path from the root to each leaf."""
     paths: list[Path] = []
     waiting: list[tuple[int, Path]] = [(0, ())]
     while waiting:
@@ -134,7 +134,7 @@ def _paths(tree: Any) -> list[Path]:
 def _conditions(
     path: Path, inputs: Sequence[tuple[int, float | None]], columns: Sequence[Column]
 ) -> tuple[Condition, ...]:
-    """A path in words; of several cuts of a column on one side, the last is the tightest."""
+    """Return a path as conditions; of several cuts of a column on one side, the last is the tightest."""
     last = {(number, smaller): cut for number, smaller, cut in path}
     return tuple(
         _condition(inputs[number], smaller, cut, columns[inputs[number][0]]) for (number, smaller), cut in last.items()
@@ -163,7 +163,7 @@ def _condition(which: tuple[int, float | None], smaller: bool, cut: float, colum
 
 
 def _rounded(cut: float, deviation: float) -> float:
-    """As few digits as tell it to about a twentieth of the column's deviation."""
+    """Return the cut with as few digits as give it to about a twentieth of the column's standard deviation."""
     digits = ceil(-log10(deviation)) + 1 if deviation > 0 and np.isfinite(deviation) else 6
     return round(cut, digits) + 0.0  # no minus zero
 

@@ -1,4 +1,4 @@
-"""Which rows a page shows one by one, when there are more than it can hold, and in which order it draws them."""
+"""The choice of the rows that a page shows individually, and their order."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from numpy.typing import NDArray
 __all__ = ["rows_by_answer", "rows_shown"]
 
 _SHARE_OF_EXTREMES = 0.1
-"""Of the rows shown, how many have the lowest scores, and how many the highest."""
+"""Share of the rows shown with the lowest scores, and with the highest."""
 _FEWEST_OF_A_GROUP = 50
 
 
 def rows_shown(group: NDArray[np.int64], score: NDArray[np.floating] | None, n_most: int) -> NDArray[np.intp]:
-    """All rows, or else the extremes by score and a draw from each group by its size, but no group left out.
+    """Return all rows, or the extremes by score and a stratified sample of the groups with no group left out.
 
     Args:
-        group: Of each row. Shape: ``(rows,)``.
-        score: What extremes are meant of, or None. Shape: ``(rows,)``.
-        n_most: As many rows as the page can hold.
+        group: The group of each row. Shape: ``(rows,)``.
+        score: The score that defines extremes, or None. Shape: ``(rows,)``.
+        n_most: Largest number of rows on the page.
 
     Returns:
-        Positions, in their own order.
+        The positions, ascending.
     """
     n_rows = len(group)
     if n_rows <= n_most:
@@ -40,7 +40,7 @@ def rows_shown(group: NDArray[np.int64], score: NDArray[np.floating] | None, n_m
 
 
 def _spread(rows: NDArray[np.intp], group: NDArray[np.int64], n_wanted: int) -> NDArray[np.intp]:
-    """So many of these rows, of each group its share."""
+    """Return ``n_wanted`` of these rows, from each group in proportion."""
     by_group = rows[np.argsort(group[rows], kind="stable")]
     return by_group[np.linspace(0, len(by_group), n_wanted, endpoint=False).astype(np.intp)]
 
@@ -48,7 +48,7 @@ def _spread(rows: NDArray[np.intp], group: NDArray[np.int64], n_wanted: int) -> 
 def rows_by_answer(
     group: NDArray[np.int64], selected: NDArray[np.bool_], importance: NDArray[np.floating]
 ) -> NDArray[np.intp]:
-    """Rows of a group side by side, and within it rows with the same features selected.
+    """Return an order with the rows of a group adjacent, and within it rows with the same selection.
 
     Shape: ``group (rows,)``; ``selected``, ``importance (rows, features)``, the features most important first.
     """

@@ -1,4 +1,4 @@
-"""The parts of the page that hold still, as HTML."""
+"""The static sections of the page, as HTML."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KINDS = {"category": "category", "ordered": "ordered category"}
 
 
 def overview(content: Content) -> Markup:
-    """The size of it all at a glance."""
+    """Return the size of the table and the selection at a glance."""
     explanation = content.explanation
     n_rows, n_features = explanation.shape
     n_groups = len(content.subgroups)
@@ -40,14 +40,14 @@ def overview(content: Content) -> Markup:
 
 
 def findings(content: Content) -> Markup:
-    """What to know before trusting the page."""
+    """Return the warnings."""
     if not content.findings:
         return element("p", "Nothing odd was noticed about the masks or the columns.", class_="quiet")
     return element("ul", *(element("li", finding) for finding in content.findings), class_="findings")
 
 
 def quality(content: Content) -> Markup:
-    """How well the model predicts, and an imitation imitates."""
+    """Return the quality of the predictions, and of an imitation."""
     if content.quality:
         figures = _pairs("Quality of the predictions", "Figure", content.quality)
     else:
@@ -61,7 +61,7 @@ def quality(content: Content) -> Markup:
 
 
 def data(content: Content) -> Markup:
-    """The explained table, column by column."""
+    """Return the explained table by column."""
     if not content.columns:
         return element("p", "The explanation came without the values that were explained.", class_="quiet")
     rows: list[list[object]] = []
@@ -89,7 +89,7 @@ def _empty(column: Column) -> bool:
 
 
 def rows_note(content: Content) -> Markup:
-    """Whether the rows that can be looked at are all there are."""
+    """Return a note on whether all rows are shown."""
     shown, total = len(content.rows), len(content.explanation)
     if shown == total:
         return element("p", f"All {total:,} rows are here.", class_="quiet")
@@ -102,7 +102,7 @@ def rows_note(content: Content) -> Markup:
 
 
 def heatmap_note(content: Content) -> Markup:
-    """How to read the heatmap and move in it."""
+    """Return a note on how to read and use the heatmap."""
     text = (
         "One line per row, one column per feature, the most important first; rows of a group lie together, marked by "
         "its colour at the left edge. Point at a cell, or move with the arrow keys."
@@ -112,7 +112,7 @@ def heatmap_note(content: Content) -> Markup:
 
 
 def effects_note(content: Content) -> Markup:
-    """What the bars of the rows are."""
+    """Return a note on the meaning of the bars."""
     if content.explanation._find_effects() is None:
         return Markup()
     what = "prediction" if content.explanation.probability is None else "probability of the predicted class"
@@ -125,7 +125,7 @@ def effects_note(content: Content) -> Markup:
 
 
 def moved_note(content: Content) -> Markup:
-    """What the rows do not show while the slider has moved."""
+    """Return a note on what the rows do not show while the slider is moved."""
     text = " What if asks the model at this price." if content.obstacle is None else ""
     if len(content.features) < content.explanation.shape[1]:
         text += f" Of each row the {len(content.features):,} features that are in this page are counted."
@@ -133,7 +133,7 @@ def moved_note(content: Content) -> Markup:
 
 
 def what_if_note(content: Content) -> Markup:
-    """What can be done there, or why it cannot."""
+    """Return a note on what the reader can change, or why the model cannot run."""
     if content.obstacle is not None:
         return element("p", f"The model does not run in this page. {content.obstacle}", class_="note")
     ensemble, n_features = content.model._ensemble, content.explanation.shape[1]
@@ -157,12 +157,12 @@ def _what_runs(model: BaseHideSeek) -> str:
 
 
 def _named(explainer: BlackBoxExplainer) -> str:
-    """Which model, where it is still known."""
+    """Return the name of the explained model, if it is known."""
     return "" if explainer.model is None else f" ({name_of(explainer.model)})"
 
 
 def method(content: Content) -> Markup:
-    """Where the importances come from."""
+    """Return a note on the origin of the importances."""
     if isinstance(content.model, BaseHideSeek):
         text = (
             "Hide, a small network, looks at a row and decides how much of each feature to show: the mask. What is "
@@ -183,7 +183,7 @@ def method(content: Content) -> Markup:
 
 
 def origin(content: Content) -> Markup:
-    """Parameters and versions."""
+    """Return parameters and versions."""
     parameters = parameters_of(content.model)
     made = _pairs("How the model was made", "Setting", parameters) if parameters else Markup()
     return Markup(made + _pairs("Versions", "Library", versions()))
@@ -209,4 +209,4 @@ SECTIONS = (
     method,
     origin,
 )
-"""page.html has a place for each, under the function's name."""
+"""page.html has a placeholder for each, with the function's name."""

@@ -1,4 +1,4 @@
-"""Groups of rows with different answers: rows for which different features were selected."""
+"""Groups of rows for which different features were selected."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ _MOST_GROUPS = 8
 _ROWS_LOOKED_AT = 4000
 _ROWS_COMPARED = 1500
 _COLUMNS_LOOKED_AT = 200
-"""Groups and rules are made of the columns that matter most: of thousands, some tell any rows apart by chance."""
+"""Number of most important columns used for groups and rules: of thousands, some separate any rows by chance."""
 _SMALLEST_SHARE = 0.02
 _APART = 0.25
-"""Mean silhouette below which rows do not fall into groups."""
+"""Mean silhouette below which the rows do not form groups."""
 _WORTH_A_GROUP = 0.04
-"""What one group more has to add to the silhouette."""
+"""Increase of the silhouette that justifies one more group."""
 _DECIDES = 0.5
 """A feature decides in a group if it is selected in this share of its rows."""
 
 
 @dataclass(frozen=True)
 class Subgroup:
-    """Rows for which about the same features were selected.
+    """Rows for which similar features were selected.
 
     Attributes:
         number: From 1, the largest group first.
         n_rows: Its size.
-        share: Of all rows.
-        deciding: Positions of the features that decide, most often selected first, and the share of the group's rows.
-        rule: What characterises the rows, where a short rule does.
+        share: Its share of all rows.
+        deciding: Positions of the features that decide, most often selected first, with the share of the group's rows.
+        rule: A short rule that describes the rows, if there is one.
     """
 
     number: int
@@ -50,12 +50,12 @@ class Subgroup:
 
     @property
     def name(self) -> str:
-        """What the page calls it."""
+        """The name of the group on the page."""
         return f"Group {self.number}"
 
 
 def subgroups_of(explanation: Explanation, columns: Sequence[Column]) -> tuple[NDArray[np.int64], tuple[Subgroup, ...]]:
-    """The group of each row, from 0, and what there is to say about each group."""
+    """Return the group of each row, from 0, and the description of each group."""
     group = group_rows(explanation.selected)
     often_first = np.argsort(-explanation.selected.mean(axis=0), kind="stable")
     among = set(often_first[:_COLUMNS_LOOKED_AT].tolist())
@@ -73,12 +73,12 @@ def subgroups_of(explanation: Explanation, columns: Sequence[Column]) -> tuple[N
 
 
 def group_rows(selected: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The group of each row, from 0, the largest first; all 0 where the answers do not fall into groups.
+    """Return the group of each row, from 0, the largest first; all 0 if the selections do not form groups.
 
     Shape: ``(rows, features)`` -> ``(rows,)``.
     """
     often = selected.mean(axis=0)
-    rest = np.minimum(often, 1 - often)  # the share of rows in which a feature is treated unlike in the others
+    rest = np.minimum(often, 1 - often)  # the share of rows in the minority, selected or not
     differs = [j for j in np.argsort(-rest, kind="stable")[:_COLUMNS_LOOKED_AT] if rest[j] >= _SMALLEST_SHARE]
     rows = _some_rows(len(selected), _ROWS_LOOKED_AT)
     sample = selected[np.ix_(rows, differs)].astype(np.float32)
@@ -100,5 +100,5 @@ def group_rows(selected: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def _some_rows(n_rows: int, n_most: int) -> NDArray[np.intp]:
-    """Up to that many rows, drawn and in the order drawn, the same ones each time."""
+    """Return up to ``n_most`` rows, drawn at random, the same ones each time."""
     return np.random.default_rng(0).permutation(n_rows)[:n_most]

@@ -1,4 +1,4 @@
-"""The report's front door."""
+"""The public function that writes a report."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ def write_report(
     categories: Categories | None = None,
     max_rows: int = 5000,
 ) -> None:
-    """Write one HTML file that shows what was found and needs nothing else, no network either.
+    """Write one self-contained HTML file with the results, which needs no network.
 
-    It has the ranking over all rows, groups of rows with different answers and what characterises them, a heatmap,
-    every row with its sentence, the quality of the predictions, how the model was made; and the model itself, so that
-    the reader can change a row's values and see masks and prediction follow.
+    It has the ranking over all rows, groups of rows with different selections and their description, a heatmap, every
+    row with its sentence, the quality of the predictions, the model's settings; and the model itself, so that the
+    reader can change a row's values and see the new masks and prediction.
 
     Args:
-        explanation: What a method's ``explain`` returned.
-        path: The file, written whole or not at all.
-        title: The page's.
+        explanation: The result of a method's ``explain``.
+        path: The file, written atomically.
+        title: The title of the page.
         model: The fitted model behind the explanation; needed only where the explanation does not know it, for example
             because it was loaded from a file.
-        y: The true labels of the rows; the page then says how well they were predicted.
-        quality: Figures of your own by name, such as ``{"AUROC, test rows": 0.81}``.
+        y: The true labels of the rows; the page then shows how well they were predicted.
+        quality: Your own figures by name, such as ``{"AUROC, test rows": 0.81}``.
         categories: For columns of numbers that stand for categories, what they are called:
-            ``{"SEX": {1: "male", 2: "female"}}``. They get menus in place of sliders.
-        max_rows: How many rows the page holds one by one at most; of wide tables it holds fewer.
+            ``{"SEX": {1: "male", 2: "female"}}``. They get menus instead of sliders.
+        max_rows: Largest number of rows that the page shows individually; fewer for wide tables.
 
     Example:
         >>> import tempfile
