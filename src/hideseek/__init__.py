@@ -1,4 +1,4 @@
-"""For this very row, which few features decided?
+"""Instance-wise feature selection: which few features decided the prediction of this row?
 
 >>> from hideseek import HideSeekClassifier
 >>> from hideseek.datasets import make_syn

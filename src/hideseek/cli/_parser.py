@@ -66,7 +66,7 @@ def build_parser() -> Parser:
     """Return the parser of all commands."""
     parser = Parser(
         prog="hideseek",
-        description="For this very row, which few features decided?",
+        description="Which few features decided the prediction of this row?",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
