@@ -79,7 +79,7 @@ class Fields:
     optional: Mapping[str, Rule | Node] = field(default_factory=dict)
 
     def check(self, value: Any, place: str) -> None:
-        """As ``Node.check``."""
+        """See ``Node.check``."""
         _expect(isinstance(value, dict), value, place, "an object")
         missing = [name for name in self.required if name not in value]
         if missing:
@@ -99,7 +99,7 @@ class ListOf:
     most: float = inf
 
     def check(self, value: Any, place: str) -> None:
-        """As ``Node.check``."""
+        """See ``Node.check``."""
         fits = isinstance(value, list) and self.least <= len(value) <= self.most
         _expect(fits, value, place, "a list" if self.most == inf else f"a list of {self.least} to {self.most} entries")
         for i, part in enumerate(value):
@@ -113,7 +113,7 @@ class MapOf:
     rule: Rule | Node
 
     def check(self, value: Any, place: str) -> None:
-        """As ``Node.check``."""
+        """See ``Node.check``."""
         _expect(isinstance(value, dict) and all(map(is_text, value)), value, place, "an object")
         for name, part in value.items():
             check_value(part, self.rule, f"{place}.{brief(name)}")

@@ -47,17 +47,17 @@ def _with_effect(one: Explanation, effect: NDArray[np.float64]) -> str:
     for j in _by_size(one, effect):
         before = _written(one, answer - effect[j])
         verb = "hardly changes" if before == after else "raises" if effect[j] > 0 else "lowers"
-        said = clauses.setdefault(verb, [])
+        clause = clauses.setdefault(verb, [])
         if verb == "hardly changes":
-            said.append(_named(one, j))
-        elif said:
-            said.append(f"{_named(one, j)} from {before}")
+            clause.append(_named(one, j))
+        elif clause:
+            clause.append(f"{_named(one, j)} from {before}")
         elif len(clauses) == 1:
-            said.append(f"{_named(one, j)} {verb} {what} from {before} to {after}")
+            clause.append(f"{_named(one, j)} {verb} {what} from {before} to {after}")
         else:
-            said.append(f"{_named(one, j)} {verb} it from {before}")
+            clause.append(f"{_named(one, j)} {verb} it from {before}")
     unchanged = clauses.pop("hardly changes", [])
-    parts = [", ".join(said) for said in clauses.values()]
+    parts = [", ".join(clause) for clause in clauses.values()]
     if unchanged:
         verb = "hardly changes" if len(unchanged) == 1 else "hardly change"
         parts.append(f"{listed(unchanged)} {verb} {'it' if parts else what}")

@@ -96,9 +96,9 @@ def dense(X: Any) -> Any:
     if isinstance(X, np.ndarray) and X.dtype.names is not None:
         raise InputError("X is a structured array; pass pandas.DataFrame(X)")
     if isinstance(X, Mapping):
-        raise InputError("X is a dict, which stands for a single row; to fit, pass a table: pandas.DataFrame(X)")
+        raise InputError("X is a dict, which is treated as a single row; to fit, pass a table: pandas.DataFrame(X)")
     if is_series(X):
-        raise InputError("X is a Series, which stands for a single row; to fit, pass a table: X.to_frame()")
+        raise InputError("X is a Series, which is treated as a single row; to fit, pass a table: X.to_frame()")
     _check_names(X)
     return X
 
@@ -157,7 +157,7 @@ def _single_row(estimator: Any, values: Mapping[Any, Any]) -> NDArray[Any]:
     several = [repr(name) for name in names if not isinstance(cells[name], str) and np.ndim(cells[name]) > 0]
     if several:
         raise InputError(
-            f"X is a dict or Series, which stands for a single row, and has several values in {some(several)}; "
+            f"X is a dict or Series, which is treated as a single row, and has several values in {some(several)}; "
             "for several rows pass a frame: pandas.DataFrame(X)"
         )
     return np.fromiter((cells[name] for name in names), dtype=object, count=len(names))[None]

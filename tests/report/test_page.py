@@ -119,8 +119,8 @@ def test_findings_name_what_is_odd(tmp_path):
     sure = np.tile([0.99, 0.01, 0.01], (50, 1))
     assert "The masks collapsed" in found(np.zeros((50, 3)))
     assert "The masks saturated" in found(np.ones((50, 3)))
-    assert "Nothing odd" in found(sure)
-    assert "a close call" in found(np.full((50, 3), 0.45))
+    assert "No problems were found" in found(sure)
+    assert "the selection is uncertain" in found(np.full((50, 3), 0.45))
     data = np.random.default_rng(0).normal(size=(50, 3))
     data[:, 2] = data[:, 0] * 2
     assert "nearly the same (correlation above 0.9): x1 and x3." in found(sure, data)
@@ -366,7 +366,7 @@ def test_an_imitation_says_that_it_is_one(models, table, tmp_path):
     assert f"Agreement KL R² the imitation's answers {agreement:.1f} %" in page.text[""]
     assert "Accuracy of the imitation on the 50 rows explained" in page.text[""]
     assert "model HideSeekClassifier" in page.text["origin"]
-    assert "explained by imitation" in page.text["origin"]
+    assert "explained by an imitation" in page.text["origin"]
 
 
 def test_pages_without_a_model_say_why(model, switch, tmp_path):
@@ -418,7 +418,7 @@ def test_columns_know_what_their_values_are():
     assert text.categories == {0.0: "blue", 1.0: "red"}
     np.testing.assert_array_equal(text.values, [1, 0, np.nan])
     np.testing.assert_array_equal(boolean.values, [1, np.nan, 0])
-    assert [day.said(value) for value in day.span] == ["2020-01-01", "2020-01-02", "2020-01-04"]
+    assert [day.display(value) for value in day.span] == ["2020-01-01", "2020-01-02", "2020-01-04"]
     assert [column.name for column in group] == ["x6 1", "x6 2"]
     coded = columns_of(explanation, {"x1": {1: "one", 3: "three"}}, None)[0]
     assert coded.categories == {1.0: "one", 2.0: "2", 3.0: "three"}

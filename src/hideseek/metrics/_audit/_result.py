@@ -150,7 +150,7 @@ class Audit:
     def _label_verdict(self) -> str:
         ratio = f"ENCODE is {self.encode.ratio:.1f} errors above 0"
         if self.encodes_label:
-            return f"Label leakage found: {ratio}, so the choice of features tells the label."
+            return f"Label leakage found: {ratio}, so the choice of features reveals the label."
         return f"No label leakage found: {ratio}; {_CERTAIN:.0f} or more would count."
 
     def _feature_verdict(self) -> str:

@@ -45,17 +45,17 @@ def _card(content: Content, subgroup: Subgroup) -> Markup:
         ),
     ]
     if len(content.subgroups) > 1:
-        parts.append(element("p", element("strong", "Which rows: "), *_rule_said(subgroup)))
+        parts.append(element("p", element("strong", "Which rows: "), *_rule_text(subgroup)))
         if content.explanation.prediction is not None:
             parts.append(element("p", _answers(content, content.explanation.prediction, number)))
         parts.append(element("p", element("a", "Show these rows", href="#rows", data_group=number), class_="no-print"))
     return element("li", *parts)
 
 
-def _rule_said(subgroup: Subgroup) -> list[object]:
+def _rule_text(subgroup: Subgroup) -> list[object]:
     rule = subgroup.rule
     if rule is None:
-        return ["no short rule tells them from the others."]
+        return ["no short rule separates them from the others."]
     return [
         element("b", rule, class_="rule"),
         f" holds for {rule.covered:.0%} of them, and {rule.pure:.0%} of the rows for which it holds are theirs "

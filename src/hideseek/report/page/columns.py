@@ -65,7 +65,7 @@ class Column:
         there = self.values[np.isfinite(self.values)]
         return bool((there == np.floor(there)).all())
 
-    def said(self, number: float) -> str:
+    def display(self, number: float) -> str:
         """Return the display text of a value, or of a number between values."""
         if self.kind == "date":
             moment = datetime(1970, 1, 1) + timedelta(days=number)

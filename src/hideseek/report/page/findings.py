@@ -60,7 +60,7 @@ def _of_masks(explanation: Explanation, threshold: float) -> list[str]:
         return []
     return [
         f"In {undecided:.1%} of the rows at least one mask lies within {_UNDECIDED} of the threshold {threshold:g}: "
-        "there the selection is a close call."
+        "the selection is uncertain there."
     ]
 
 

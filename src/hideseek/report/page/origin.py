@@ -27,7 +27,7 @@ def parameters_of(model: Any) -> dict[str, str]:
         told |= _of_hideseek(model)
     return {
         "method": type(model).__name__,
-        **{name.replace("_", " "): _said(value) for name, value in told.items() if value is not None},
+        **{name.replace("_", " "): _display(value) for name, value in told.items() if value is not None},
     }
 
 
@@ -49,9 +49,9 @@ def name_of(explained: Any) -> str | None:
     return None if explained is None else getattr(explained, "__name__", type(explained).__name__)
 
 
-def _said(value: Any) -> str:
+def _display(value: Any) -> str:
     if isinstance(value, dict):
-        return "; ".join(f"{name}: {_said(part)}" for name, part in value.items())
+        return "; ".join(f"{name}: {_display(part)}" for name, part in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(str(part) for part in value)
     return f"{value:.4g}" if isinstance(value, float) else str(value)

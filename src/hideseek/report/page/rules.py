@@ -142,24 +142,25 @@ def _conditions(
 
 
 def _condition(which: tuple[int, float | None], smaller: bool, cut: float, column: Column) -> Condition:
+    """Return the condition of one branch of the tree: a cut rounded for display, a category, or missing."""
     j, category = which
     low, _, high = column.span
     few = column.kind == "ordered" or (column.kind == "whole number" and high - low <= _FEW_VALUES)
     if category is not None:
         relation, bound = "is not" if smaller else "is", category
-        said = "missing" if np.isnan(category) else column.said(category)
+        text = "missing" if np.isnan(category) else column.display(category)
     elif few:
         relation, bound = ("≤", float(floor(cut))) if smaller else ("≥", float(floor(cut) + 1))
-        said = column.said(bound)
+        text = column.display(bound)
     else:
         whole_days = column.kind == "date" and column.is_whole
         is_time = column.kind in ("date", "duration")
         bound = float(ceil(cut)) if whole_days else _rounded(cut, float(np.nanstd(column.values)))
-        relation, said = (
+        relation, text = (
             "<" if smaller else "≥",
-            column.said(bound) if is_time else f"{bound:,.10g}",
+            column.display(bound) if is_time else f"{bound:,.10g}",
         )
-    return Condition(j, relation, bound, f"{column.name} {relation} {said}")
+    return Condition(j, relation, bound, f"{column.name} {relation} {text}")
 
 
 def _rounded(cut: float, deviation: float) -> float:

@@ -35,14 +35,14 @@ def overview(content: Content) -> Markup:
     penalty = getattr(content.model, "penalty_", None)
     if penalty is not None:
         tiles.append((f"{penalty:.3g}", "penalty", "tile-penalty"))
-    described = [element("div", element("dt", said), element("dd", figure, id=name)) for figure, said, name in tiles]
+    described = [element("div", element("dt", label), element("dd", figure, id=name)) for figure, label, name in tiles]
     return element("dl", *described, class_="tiles")
 
 
 def findings(content: Content) -> Markup:
     """Return the warnings."""
     if not content.findings:
-        return element("p", "Nothing odd was noticed about the masks or the columns.", class_="quiet")
+        return element("p", "No problems were found with the masks or the columns.", class_="quiet")
     return element("ul", *(element("li", finding) for finding in content.findings), class_="findings")
 
 
@@ -63,15 +63,15 @@ def quality(content: Content) -> Markup:
 def data(content: Content) -> Markup:
     """Return the explained table by column."""
     if not content.columns:
-        return element("p", "The explanation came without the values that were explained.", class_="quiet")
+        return element("p", "The explanation does not contain the explained values.", class_="quiet")
     rows: list[list[object]] = []
     for column in content.columns[:_MOST_LISTED]:
         kind = f"{_KINDS[column.kind]}, {len(column.categories)}" if column.kind in _KINDS else column.kind
-        low, mean, high = ("", "", "") if column.categories or _empty(column) else map(column.said, column.span)
+        low, mean, high = ("", "", "") if column.categories or _empty(column) else map(column.display, column.span)
         rows.append([column.name, kind, low, mean, high, f"{column.n_missing:,}" if column.n_missing else "none"])
     head = ["Column", "Type", "#Lowest", "#Mean", "#Highest", "#Missing"]
     more = len(content.columns) - _MOST_LISTED
-    tail = element("p", f"{more:,} more columns are left out.", class_="quiet") if more > 0 else Markup()
+    tail = element("p", f"{more:,} more columns are not shown.", class_="quiet") if more > 0 else Markup()
     n_rows = len(content.explanation)
     region = element(
         "div",
@@ -119,8 +119,8 @@ def effects_note(content: Content) -> Markup:
     return element(
         "p",
         f"The selected features are those that the prediction was made from. Bars: how much each of them raises "
-        f"(to the right) or lowers (to the left) the {what}, beside the prediction with that one feature hidden as "
-        "well. Effects do not add up: of two features that say the same, hiding one changes little.",
+        f"(to the right) or lowers (to the left) the {what}, compared with the prediction without that one "
+        "feature. Effects do not add up: if two features carry the same information, hiding one changes little.",
     )
 
 
@@ -142,11 +142,11 @@ def what_if_note(content: Content) -> Markup:
     text = (
         f"{_what_runs(content.model)} is in this page: {n_networks} networks, "
         f"{ensemble.stack.parameters.numel():,} weights. "
-        "Change a row's values, and masks, effects and prediction follow."
+        "Change a row's values to update masks, effects and prediction."
     )
     if n_left_out:
         who = "Screening and the search for copies" if getattr(content.model, "copies_", None) else "Screening"
-        text += f" {who} left out {n_left_out:,} of {n_features:,} features before the fit: they change nothing."
+        text += f" {who} left out {n_left_out:,} of {n_features:,} features before the fit: they have no influence."
     return element("p", text)
 
 
@@ -165,20 +165,20 @@ def method(content: Content) -> Markup:
     """Return a note on the origin of the importances."""
     if isinstance(content.model, BaseHideSeek):
         text = (
-            "Hide, a small network, looks at a row and decides how much of each feature to show: the mask. What is "
-            "hidden is replaced by draws, for example from the feature's own column. Seek, another network, predicts "
-            "from what is left. Showing a feature has a price, so that only what the prediction needs is shown. Masks "
-            "say what the model needed; they are not causes."
+            "Hide, a small network, computes for each row how much of each feature to show: the mask. Hidden values "
+            "are replaced by draws, for example from the feature's own column. Seek, another network, predicts from "
+            "the mixed row. Showing a feature has a price, so that only what the prediction needs is shown. Masks "
+            "show what the model needed; they are not causes."
         )
         if isinstance(content.model, BlackBoxExplainer):
             text = (
-                f"A model{_named(content.model)} is explained by imitation: what is learned are its answers, without "
-                f"any true label, and its fidelity says how far to believe it. {text}"
+                f"A model{_named(content.model)} is explained by an imitation, which is trained on its outputs without "
+                f"true labels; the fidelity shows how far it can be trusted. {text}"
             )
     elif content.model is not None:
         text = f"The importances are those of {type(content.model).__name__} ({content.explanation.importance_kind})."
     else:
-        text = "The explanation came without its model, so that this is not known."
+        text = "Not known: the explanation has no model."
     return element("p", text)
 
 

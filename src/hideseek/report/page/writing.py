@@ -58,7 +58,7 @@ def write_report(
             because it was loaded from a file.
         y: The true labels of the rows; the page then shows how well they were predicted.
         quality: Your own figures by name, such as ``{"AUROC, test rows": 0.81}``.
-        categories: For columns of numbers that stand for categories, what they are called:
+        categories: For columns of numbers that encode categories, the names of the categories:
             ``{"SEX": {1: "male", 2: "female"}}``. They get menus instead of sliders.
         max_rows: Largest number of rows that the page shows individually; fewer for wide tables.
 
