@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hideseek.engine.scaling import row_blocks
+from hideseek.blocks import row_blocks
 from hideseek.errors import ArgumentTypeError, InputError
 
 __all__ = [
