@@ -19,7 +19,7 @@ from experiments.experiment import Experiment
 from experiments.figures import COLOURS
 from experiments.synthetic import NAMES, SEEDS, SHORT, datasets
 from hideseek.benchmark import Config, Results
-from hideseek.benchmark._layout import Table
+from hideseek.benchmark.layout import Table
 from hideseek.datasets import Dataset
 from hideseek.engine.objective import annealed
 

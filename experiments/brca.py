@@ -23,7 +23,7 @@ from experiments.experiment import Experiment, published_lines
 from experiments.figures import OURS, PAPERS
 from experiments.synthetic import shortened
 from hideseek.benchmark import Config, Results
-from hideseek.benchmark._layout import Table
+from hideseek.benchmark.layout import Table
 from hideseek.datasets import Dataset
 
 PUBLISHED = "brca_top_genes.csv"

@@ -14,7 +14,7 @@ from experiments.experiment import Experiment, medians
 from experiments.figures import curves
 from experiments.synthetic import LABELS, NAMES, datasets, methods
 from hideseek.benchmark import Config, Results
-from hideseek.benchmark._layout import Table
+from hideseek.benchmark.layout import Table
 
 RHOS = tuple(step / 10 for step in range(10))
 QUICK = (0.0, 0.5, 0.9)

@@ -11,9 +11,9 @@ from statistics import median
 from typing import Any
 
 from hideseek.benchmark import Config, Results, load_results, run
-from hideseek.benchmark._layout import Table
-from hideseek.benchmark._own_tables import rows_of
-from hideseek.benchmark._store import Store
+from hideseek.benchmark.layout import Table
+from hideseek.benchmark.own_tables import rows_of
+from hideseek.benchmark.store import Store
 from hideseek.datasets import Split
 from hideseek.files import write_atomically
 

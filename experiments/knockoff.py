@@ -14,7 +14,7 @@ from experiments.experiment import Experiment
 from experiments.figures import boxplots
 from experiments.synthetic import SEEDS, SHORT, datasets
 from hideseek.benchmark import Config, Results
-from hideseek.benchmark._layout import Table
+from hideseek.benchmark.layout import Table
 from hideseek.engine.replacement import REPLACEMENTS
 
 LABELS = {"marginal": "marginal", "gaussian_knockoff": "knockoff", "deep_knockoff": "knockoff"}

@@ -16,7 +16,7 @@ from experiments.experiment import Experiment, medians
 from experiments.figures import curves
 from experiments.synthetic import NAMES, datasets, methods
 from hideseek.benchmark import Config, Results
-from hideseek.benchmark._layout import Table
+from hideseek.benchmark.layout import Table
 from hideseek.datasets import Dataset
 from hideseek.metrics import auroc
 

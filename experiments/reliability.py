@@ -25,7 +25,7 @@ from experiments.experiment import Experiment
 from experiments.figures import COLOURS, MARKERS
 from experiments.synthetic import NAMES, datasets
 from hideseek.benchmark import Config, Results
-from hideseek.benchmark._layout import Table
+from hideseek.benchmark.layout import Table
 from hideseek.datasets import Dataset
 from hideseek.engine.recipe import LOWEST_PRICE
 from hideseek.search.probability import log_odds_terms, selection_probability

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from experiments import experiment
 from experiments.experiment import Experiment
-from hideseek.benchmark._origin import commit, now, versions
+from hideseek.benchmark.origin import commit, now, versions
 from hideseek.files import write_atomically
 
 POINTS = 3.0

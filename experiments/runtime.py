@@ -17,7 +17,7 @@ from experiments.experiment import Experiment, published_lines
 from experiments.figures import OURS, PAPERS
 from experiments.synthetic import SHORT, methods
 from hideseek.benchmark import Config, Results
-from hideseek.benchmark._layout import Table
+from hideseek.benchmark.layout import Table
 from hideseek.datasets import Dataset
 
 TIMED, WARM_UP = "Syn4", "warm-up"

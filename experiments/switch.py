@@ -15,7 +15,7 @@ from experiments.figures import boxplots
 from experiments.leakage import leakage_table
 from experiments.synthetic import LABELS, SEEDS, corrected, datasets, methods
 from hideseek.benchmark import Config, Results
-from hideseek.benchmark._layout import Table
+from hideseek.benchmark.layout import Table
 
 PROBLEMS = {name: name for name in ("Syn4", "Syn5", "Syn6")}
 METHODS = ("paper", "balanced", "realx", "invase", "l2x", "l2x-one-epoch", "shap", "lime")

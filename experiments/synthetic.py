@@ -16,7 +16,7 @@ import numpy as np
 from experiments.experiment import Experiment, published_lines
 from experiments.figures import boxplots
 from hideseek.benchmark import Config, Results
-from hideseek.benchmark._layout import Table
+from hideseek.benchmark.layout import Table
 from hideseek.datasets import Dataset
 from hideseek.metrics import selection_scores
 

@@ -15,8 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hideseek.engine.scaling import Scaler
 from hideseek.errors import InputError
-from hideseek.estimators._forgetting import fitted_or_forgotten
-from hideseek.estimators._parameters import RULES, draw_seed
+from hideseek.estimators import RULES, draw_seed, fitted_or_forgotten
 from hideseek.explanation import Explanation
 from hideseek.frames import frame_library, row_labels
 from hideseek.metrics import top_k

@@ -26,9 +26,7 @@ from hideseek.engine.networks import split
 from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Batch, Data
 from hideseek.errors import TrainingError
-from hideseek.estimators._forgetting import gradients_as_before
-from hideseek.estimators._many import Problem, check_one_stack, models_for
-from hideseek.estimators._parameters import RULES
+from hideseek.estimators import RULES, Problem, check_one_stack, gradients_as_before, models_for
 from hideseek.validation import choice, integer, number
 
 __all__ = ["SHARED_RULES", "Loss", "Networks", "NeuralBaseline", "log_likelihood"]

@@ -12,8 +12,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.multiclass import type_of_target
 
 from hideseek import datasets
-from hideseek.benchmark._own_tables import TABLE_KEYS, fingerprint, read_table, rows_of
 from hideseek.benchmark._strict import NAMED, Problems, as_json, imported, name_of, parameters_of, required_of, said
+from hideseek.benchmark.own_tables import TABLE_KEYS, fingerprint, read_table, rows_of
 from hideseek.datasets import Dataset, Split
 from hideseek.errors import InputError
 from hideseek.validation import Rule, choice, integer, number

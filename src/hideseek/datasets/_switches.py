@@ -13,8 +13,8 @@ from hideseek.datasets._draws import (
     column_names,
     correlated_normal,
     draw_labels,
-    falling_probability,
 )
+from hideseek.datasets.truth import falling_probability
 from hideseek.validation import check_parameters, integer
 
 __all__ = ["make_cafe", "make_ice_cream", "make_multiclass", "make_switch"]

@@ -21,7 +21,7 @@ from hideseek.estimators._fitting import Prepared
 from hideseek.estimators._many import Problem
 from hideseek.frames import n_rows, take_rows
 from hideseek.metrics import Fidelity, answer_fidelity, compare_fidelity
-from hideseek.metrics._answers import TASK
+from hideseek.metrics.answers import TASK
 from hideseek.tables import dense, rows_of_fit
 from hideseek.validation import Rule
 

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from hideseek.errors import InputError
 from hideseek.frames import frame_library
-from hideseek.metrics._answers import TASK, as_answers
 from hideseek.metrics._audit._inputs import Target, as_features, as_target
 from hideseek.metrics._audit._result import Audit
 from hideseek.metrics._audit._summary import Summary
 from hideseek.metrics._selection import as_mask
+from hideseek.metrics.answers import TASK, as_answers
 from hideseek.validation import check_parameters, integer
 
 __all__ = ["audit"]

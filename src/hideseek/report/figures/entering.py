@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hideseek.cells import named_answer, short
 from hideseek.engine.along import answers_along, price_bounds
 from hideseek.errors import InputError
-from hideseek.estimators._base import BaseHideSeek
+from hideseek.estimators import BaseHideSeek
 from hideseek.explanation import Explanation
 from hideseek.report.figures.axes import check_axes, feature_lines, legend_below, letters, plain_frame, title
 from hideseek.report.figures.colours import first, foreground, grey

@@ -28,8 +28,7 @@ from torch import Tensor
 
 from hideseek.cells import named_answer
 from hideseek.engine.scaling import Scaler
-from hideseek.estimators._base import BaseHideSeek
-from hideseek.estimators._effects import turns_of
+from hideseek.estimators import BaseHideSeek, turns_of
 from hideseek.explanation import Explanation
 from hideseek.report.page.packing import pack
 from hideseek.tabular import TableEncoder

@@ -9,7 +9,7 @@ from typing import Any
 
 from hideseek._version import __version__
 from hideseek.engine.draws import columns_given
-from hideseek.estimators._base import BaseHideSeek
+from hideseek.estimators import BaseHideSeek
 
 __all__ = ["name_of", "parameters_of", "versions"]
 

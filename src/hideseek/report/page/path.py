@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hideseek.engine.along import price_bounds
-from hideseek.estimators._base import BaseHideSeek
+from hideseek.estimators import BaseHideSeek
 from hideseek.explanation import Explanation
 from hideseek.report.page.content import Content
 from hideseek.report.page.packing import pack

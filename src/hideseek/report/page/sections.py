@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hideseek.estimators import BlackBoxExplainer
-from hideseek.estimators._base import BaseHideSeek
+from hideseek.estimators import BaseHideSeek, BlackBoxExplainer
 from hideseek.report.page.bars import numbers_selected, ranking
 from hideseek.report.page.cards import groups
 from hideseek.report.page.columns import Column
