@@ -19,12 +19,11 @@ Matrices are not in the JSON itself but in ``weights``, one array of single prec
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor
 
 from hideseek.cells import named_answer
 from hideseek.engine.scaling import Scaler
@@ -32,6 +31,9 @@ from hideseek.estimators import BaseHideSeek, turns_of
 from hideseek.explanation import Explanation
 from hideseek.report.page.packing import pack
 from hideseek.tabular import TableEncoder
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 __all__ = ["kept_features", "obstacle", "page_encoder", "page_model"]
 
