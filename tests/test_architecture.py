@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src/hideseek"
 
 ROOMS = (
     # what every room may use
-    *("_version", "errors", "blocks", "warn", "files", "digests", "cells", "validation", "frames"),
+    *("_version", "errors", "wording", "extras", "blocks", "warn", "files", "digests", "cells", "validation", "frames"),
     *("schema", "archives", "persistence", "targets", "tables"),
     "engine",
     "progress",

@@ -20,8 +20,9 @@ from hideseek.benchmark.store import Record, Store, plan_of
 from hideseek.engine.device import resolve_device
 from hideseek.estimators import RULES
 from hideseek.files import as_path
-from hideseek.validation import check_parameters, choice, integer, some
+from hideseek.validation import check_parameters, choice, integer
 from hideseek.warn import warn_caller
+from hideseek.wording import some
 
 __all__ = ["run"]
 

@@ -6,22 +6,16 @@ import platform
 import subprocess
 from datetime import UTC, datetime
 
-import numpy as np
-import torch
-
 from hideseek._version import __version__
+from hideseek.extras import version_of
 
 __all__ = ["commit", "now", "versions"]
 
 
 def versions() -> dict[str, str]:
-    """Of what the numbers of this process are made with."""
-    return {
-        "hideseek": __version__,
-        "torch": str(torch.__version__),
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-    }
+    """Return the versions of what the numbers of this process are made with."""
+    libraries = {name: version_of(name) or "unknown" for name in ("torch", "numpy")}
+    return {"hideseek": __version__, **libraries, "python": platform.python_version()}
 
 
 def commit() -> str | None:

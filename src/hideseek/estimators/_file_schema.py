@@ -35,7 +35,7 @@ from hideseek.schema import (
     text,
 )
 from hideseek.search.screening import REASONS
-from hideseek.tabular import ENCODER
+from hideseek.tabular.schema import ENCODER
 from hideseek.validation import Rule, choice, integer, number
 
 __all__ = ["FARTHEST", "TABLE", "description_rules", "ensemble_rules"]

@@ -26,7 +26,7 @@ from hideseek.search.choice import choose_price
 from hideseek.search.held_out import measure_trust
 from hideseek.search.parts import N_FOLDS, Part, as_tables, folds_of
 from hideseek.search.ranges import Search, train_ranges
-from hideseek.validation import some
+from hideseek.wording import some
 
 if TYPE_CHECKING:
     from hideseek.estimators._base import BaseHideSeek

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from hideseek.engine.recipe import PRICE_PER_FEATURE
 from hideseek.errors import InputError, MaskWarning
 from hideseek.estimators._fitting import Prepared
-from hideseek.validation import some
 from hideseek.warn import warn_caller
+from hideseek.wording import some
 
 if TYPE_CHECKING:
     from hideseek.estimators._base import BaseHideSeek

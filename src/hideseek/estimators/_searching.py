@@ -21,7 +21,8 @@ from hideseek.search.path import PenaltyPath
 from hideseek.search.screening import Screening, residuals_of, screen
 from hideseek.search.stand_ins import Features, stand_ins_among
 from hideseek.stand_ins import StandIn
-from hideseek.validation import is_finite_number, shown
+from hideseek.validation import is_finite_number
+from hideseek.wording import shown
 
 if TYPE_CHECKING:
     from hideseek.estimators._base import BaseHideSeek

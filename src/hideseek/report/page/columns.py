@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from hideseek.cells import short
 from hideseek.errors import InputError
 from hideseek.explanation import Explanation
-from hideseek.tabular import Code, NumberCode, Table, TableEncoder, as_levels, sorted_levels
 from hideseek.tabular import Column as Cells
-from hideseek.validation import some
+from hideseek.tabular import Table, TableEncoder
+from hideseek.tabular.codes import Code, NumberCode, as_levels, sorted_levels
+from hideseek.wording import some
 
 __all__ = ["Categories", "Column", "columns_of"]
 

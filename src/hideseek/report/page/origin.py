@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import platform
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from hideseek._version import __version__
 from hideseek.engine.draws import columns_given
 from hideseek.estimators import BaseHideSeek
+from hideseek.extras import version_of
 
 __all__ = ["name_of", "parameters_of", "versions"]
 
@@ -58,11 +58,6 @@ def _said(value: Any) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Of this library, of those it stands on, and of Python."""
-    found = {"hideseek": __version__, "Python": platform.python_version()}
-    for name in _LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:  # installed in a way that leaves no record
-            found[name] = "unknown"
-    return found
+    """Return the versions of this library, of Python, and of the libraries it stands on."""
+    libraries = {name: version_of(name) or "unknown" for name in _LIBRARIES}
+    return {"hideseek": __version__, "Python": platform.python_version(), **libraries}
