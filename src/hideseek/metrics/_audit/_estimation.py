@@ -21,12 +21,17 @@ from hideseek.metrics._audit._pairs import WeightedPairs
 from hideseek.metrics._audit._rows import Draw, MaskedRows, Pairs
 from hideseek.metrics._audit._training import Networks, best_snapshot, chosen_for_each_fold
 
-__all__ = ["Predictions", "predictions"]
+__all__ = ["Predictions", "predictions", "steps_of"]
 
 _BATCH = 128
 _STEPS, _ROWS_OF_STEPS, _LONGEST = 400, 10_000, 3
 """Steps of training up to so many rows; with more rows in proportion, up to three times as many."""
 _BLENDS = 20
+
+
+def steps_of(n_rows: int) -> int:
+    """Return how many steps networks are trained for: many rows take longer to learn from."""
+    return round(_STEPS * min(max(1.0, n_rows / _ROWS_OF_STEPS), _LONGEST))
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ def predictions(
         torch.from_numpy(part).to(where) for part in (target.values, features.classes, features.feature_of_cell)
     )
     head = ClassHead(y, target.n_classes) if target.task == "classification" else ValueHead(y.float())
-    n_steps = round(_STEPS * min(max(1.0, len(masks) / _ROWS_OF_STEPS), _LONGEST))
+    n_steps = steps_of(len(masks))
     with training_threads(where, 4 * rows.n_members * _BATCH):
         weighted = WeightedPairs(rows, n_steps)
         own, pairs = rows.held_out_with(masks), weighted.held_out

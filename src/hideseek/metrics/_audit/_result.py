@@ -46,7 +46,8 @@ class Audit:
         eaccuracy: Share of the rows whose class EVAL-X predicts (eACC); None for values.
         r2: Share of the variance that EVAL-X's predictions explain; None for classes.
         own: AUROC or R2 of the method's own predictions, if they were given.
-        own_gain: ``own`` minus ``eauroc`` or ``r2``. Above 0: the method predicts from more than it names.
+        own_gain: ``own`` minus ``eauroc`` or ``r2``. Above 0: the method predicts from more than it names, or has
+            learned from more rows than the networks of the audit.
         feature_leak: What the choice of the features tells about each hidden feature beyond the selected values, in
             nats, mean over all rows. Shape: ``(features,)``.
         feature_leak_error: Its standard error. Shape: ``(features,)``.
