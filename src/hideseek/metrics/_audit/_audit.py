@@ -54,8 +54,8 @@ def audit(
     Errors are standard errors over bootstrap samples of the rows and over the training of the networks, and no error of
     a score is below 0.2 % of the loss with nothing shown, which is what networks can resolve. Gross leakage is found
     with some hundred rows, a leak of 0.01 nats with ten thousand. They do not count what networks could not learn from
-    so many rows: with the true features of Syn4 and 10,000 rows, EVAL-X and ROAR are 0.007 nats below what is possible,
-    with 40,000 rows 0.003, and the score of all 11 features 0.04 and 0.018.
+    so many rows: with the true features of Syn4 and 10,000 rows, EVAL-X and ROAR are about 0.01 nats below what is
+    possible, two of their errors; with 40,000 rows 0.003. The score of all 11 features is 0.04 and 0.018 below.
 
     Args:
         X: A frame or array of any kinds of columns, as the selector saw it. Shape: ``(rows, features)``.
