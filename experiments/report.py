@@ -24,8 +24,8 @@ SCALES = {"auroc": 100.0, "accuracy": 100.0, "r2": 100.0}
 """What turns a score into percent, where it is a share."""
 
 EARLIER_RECIPES = """The rows "fast", "balanced" and "best" were made by the recipes that had these names before members
-answered for ranges of penalties; each experiment names its commits. LOG.md, "One network for every price", has figures
-of the present default.
+answered for ranges of penalties, except in "audit"; each experiment names its commits. LOG.md, "One network for every
+price", has figures of the present default.
 """
 
 Lines = Sequence[Mapping[str, str]]
