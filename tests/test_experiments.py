@@ -427,3 +427,62 @@ def test_reliability_compares_stated_with_actual_and_draws_it(command, tmp_path)
     with open(tmp_path / "runs" / "reliability-quick_rule.csv", newline="") as file:
         assert [line["factor"] for line in csv.DictReader(file)] == ["intercept", "of mask", "of price"]
     assert Path(command("figures", "reliability", "--quick").strip()).read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.filterwarnings("ignore::hideseek.errors.HideSeekWarning")
+def test_selections_are_audited_beside_published_figures(command, tmp_path, monkeypatch):
+    monkeypatch.setattr("hideseek.metrics._audit._estimation._STEPS", 12)
+    command("run", "audit", "--quick", "--methods", "l2x", "lasso", "lime", "--datasets", "Syn4", "ten bits")
+    printed = command("compare", "audit", "--quick")
+    assert "0 failed" in printed
+    with open(tmp_path / "runs" / "audit-quick.csv", newline="") as file:
+        lines = {(line["dataset"], line["method"]): line for line in csv.DictReader(file)}
+    assert lines["Syn4", "lasso"]["selected"] == "5"
+    assert re.fullmatch(r"-?0\.\d{4} ± 0\.\d{4}", lines["Syn4", "lasso"]["ENCODE"])
+    assert lines["Syn4", "lasso"]["leaks"] == "-"
+    with open(tmp_path / "runs" / "audit-quick_published.csv", newline="") as file:
+        beside = {(line["paper"], line["method"], line["score"]): line for line in csv.DictReader(file)}
+    assert beside["REAL-X", "L2X", "eauroc"]["published"] == "0.742"
+    assert float(beside["REAL-X", "L2X", "eauroc"]["ours"]) > 0
+    assert beside["SUWR", "SUWR", "tpr"]["ours"] == ""
+    (picture,) = command("figures", "audit", "--quick").split()
+    assert Path(picture).read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_audit_has_every_method_and_a_number_of_features_for_every_problem(command):
+    from experiments.audit import LABELS, PUBLISHED, K, config, config_of_tables
+    from experiments.experiment import published_lines
+    from hideseek import baselines
+
+    one, other = config(), config_of_tables()
+    assert {*one.datasets, *other.datasets} == set(K)
+    assert {method.name for method in one.methods.values()} == {"hideseek", *baselines.available()}
+    assert list(one.methods) == list(other.methods)
+    assert other.methods["shap"].parameters_on("credit") == {"k": 2}
+    lines = published_lines(PUBLISHED)
+    assert {line["dataset"] for line in lines} <= set(K)
+    assert {line["method"] for line in lines} - set(LABELS.values()) == {"BASE-X", "SUWR"}
+
+
+def test_label_leakage_of_bits_is_enumerated(command):
+    import numpy as np
+
+    from experiments.audit import exact_encode, ten_bits
+
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
+    y = X.sum(axis=1).astype(int)
+    tells = np.column_stack([y == 2, y == 1])  # nothing at 00, x2 at 01 and 10, x1 at 11
+    assert exact_encode(X, y, tells) == pytest.approx(-0.25 * np.log(0.25) - 0.75 * np.log(0.5))
+    assert exact_encode(X, y, np.ones_like(tells)) == 0
+    cube = ten_bits(None)
+    assert cube.X.shape == (4096, 10)
+    assert len(np.unique(cube.X, axis=0)) == 1024
+
+
+def test_digits_are_pooled_by_patch(command, published_data):
+    from experiments.audit import patches
+    from hideseek.datasets import load_mnist_3_8
+
+    pixels, pooled = load_mnist_3_8(standardize=False).validation, patches(5).validation
+    assert pooled.X.shape == (5, 49)
+    assert pooled.X[2, 24] == pytest.approx(pixels.X[2].reshape(28, 28)[12:16, 12:16].mean())
