@@ -150,11 +150,14 @@ def test_an_experiment_with_parts_runs_compares_draws_and_reports(command, tmp_p
     assert (line["dataset"], line["score"], line["n_seeds"]) == ("Syn1-6", "tpr", "1")
     for path in command("figures", "annealing", "--quick").split():
         assert Path(path).read_bytes().startswith(b"\x89PNG")
-    report = Path(command("report", "--quick").strip()).read_text()
-    assert "of 4 numbers; 20 are not run yet." in report
-    assert "6 runs finished, 0 failed; seeds 0; hideseek" in report
-    assert "![annealing-curves-quick_losses](annealing-curves-quick_losses.png)" in report
-    assert "## lambda" in report
+    front = Path(command("report", "--quick").strip())
+    assert re.search(r"\(\[annealing\]\(details/annealing.md\)\) \| \d of 4, 20 not run \| - \|", front.read_text())
+    assert "([lambda](details/lambda.md))" in front.read_text()
+    details = (front.parent / "details" / "annealing.md").read_text()
+    assert "of 4 numbers; 20 are not run yet." in details
+    assert "6 runs finished, 0 failed; seeds 0; hideseek" in details
+    assert "![annealing-curves-quick_losses](../annealing-curves-quick_losses.png)" in details
+    assert "[annealing-quick](../annealing-quick.md) ([CSV](../annealing-quick.csv))" in details
     assert not (tmp_path / "results").exists()
 
 
@@ -205,9 +208,54 @@ def test_the_verdict_counts_shares_in_points(command):
         ]
     ]
     said = verdict(lines)
-    assert "Reproduced: 1 of 2 numbers; 1 are not run yet." in said
+    assert "our own presets included: 1 of 2 numbers; 1 are not run yet." in said
     assert "- a: Syn1 auroc 0.76 (paper 0.8)\n" in said
+    assert "- a: Syn1 auroc 0.76 (paper 0.8). Too few rows.\n" in verdict(lines, {"a": "Too few rows."})
     assert ranges([5, 0, 1, 2, 7, 8]) == "0-2, 5, 7-8"
+
+
+def test_the_front_page_counts_repeated_methods_and_names_the_largest_difference(command):
+    from experiments.front_page import front_page, line_of
+
+    columns = ("method", "dataset", "score", "published", "ours", "difference")
+    lines = [
+        dict(zip(columns, line, strict=True))
+        for line in [
+            ("paper", "Syn1", "tpr", "90", "91", "1"),
+            ("paper", "Syn2", "auroc", "0.8", "0.7", "-0.1"),
+            ("balanced", "Syn1", "tpr", "90", "10", "-80"),  # a recipe of ours is not counted
+            ("l2x", "Syn1", "tpr", "90", "10", "-80"),  # nor is L2X trained longer, beside L2X as published
+            ("l2x-one-epoch", "Syn1", "tpr", "90", "80", "-10"),
+            ("lime", "Syn1", "tpr", "90", "", ""),
+        ]
+    ]
+    one = replace(experiment("synthetic"), paper="Table 1", reasons={"paper": "Few rows."})
+    line = line_of("synthetic", one, lines, "page.md")
+    assert line.counts == ((1, 2, 0), (0, 1, 1))
+    assert line.largest == "Hide&Seek, Syn2: AUROC 0.7 (paper 0.8); L2X, Syn1: TPR 80 (paper 90)"
+    assert line.reason == "Hide&Seek: Few rows. L2X: not settled."
+    page = front_page([line], "Written today.", "A note.")
+    assert (
+        "Reproduced numbers of Hide&Seek: 1 of 2. Of the methods that it is compared with: 0 of 1, 1 not run.\n" in page
+    )
+    assert "| Table 1 ([synthetic](page.md)) | 1 of 2 | 0 of 1, 1 not run | Hide&Seek, Syn2" in page
+
+
+def test_numbers_in_explanations_come_from_stored_tables(command, tmp_path):
+    from experiments.report import with_numbers
+
+    (tmp_path / "table.csv").write_text("method,dataset,score,ours\npaper,Syn1,tpr,91.234\n")
+    assert with_numbers("TPR {table|paper|Syn1|tpr|ours}.", tmp_path) == "TPR 91.2."
+    assert with_numbers("{table|paper|Syn2|tpr|ours}", tmp_path) == "(not stored)"
+
+
+def test_the_stored_front_page_is_short_and_complete():
+    pages = ROOT / "experiments" / "results" / "details"
+    front = (ROOT / "experiments" / "RESULTS.md").read_text()
+    assert len(front.splitlines()) <= 150
+    for page in pages.glob("*.md"):
+        assert f"(results/details/{page.name})" in front
+        assert "(not stored)" not in page.read_text()
 
 
 def experiment(name):
