@@ -91,6 +91,7 @@ def figures(results: Results, path: Path) -> list[Path]:
 
 EXPERIMENT = Experiment(
     about="MNIST, 3 against 8: accuracy, and the four most important patches of six images by 5 methods",
+    paper="Figure of MNIST patches, and accuracy",
     config=config,
     published="mnist_accuracy.csv",
     labels=LABELS,

@@ -102,6 +102,7 @@ def figures(results: Results, path: Path) -> list[Path]:
 
 EXPERIMENT = Experiment(
     about="AUROC, share of the features selected and F1 against lambda, for Hide&Seek, INVASE and REAL-X",
+    paper="Figure of lambda sensitivity",
     config=config,
     figures=figures,
     keep=keep,

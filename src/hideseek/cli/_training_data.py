@@ -16,9 +16,9 @@ _POOLS = {
 def held_of_training(model: Any) -> list[str]:
     """Say what is in the model, one sentence for each kind of thing."""
     held = ["mean and deviation of each column"]
-    ensemble = getattr(model, "_ensemble", None)
-    if ensemble is None:
+    if not hasattr(model, "learned_"):  # a compared method
         return held
+    ensemble = model.learned_.ensemble
     held.append(_POOLS[model.pool_].format(len(ensemble.pool)))
     if ensemble.scaler.ramps is not None:
         n_columns = len(set(ensemble.scaler.ramps.column.tolist()))

@@ -32,7 +32,7 @@ def parameters_of(model: Any) -> dict[str, str]:
 
 
 def _of_hideseek(model: BaseHideSeek) -> dict[str, Any]:
-    ensemble, recipe = model._ensemble, asdict(model.recipe_)
+    ensemble, recipe = model.learned_.ensemble, asdict(model.recipe_)
     n_given = columns_given(len(model._names()), model.recipe_.column_fraction)
     return {
         **recipe,

@@ -135,7 +135,7 @@ def what_if_note(content: Content) -> Markup:
     """What can be done there, or why it cannot."""
     if content.obstacle is not None:
         return element("p", f"The model does not run in this page. {content.obstacle}", class_="note")
-    ensemble, n_features = content.model._ensemble, content.explanation.shape[1]
+    ensemble, n_features = content.model.learned_.ensemble, content.explanation.shape[1]
     n_networks = len(ensemble.visible) * (1 + ensemble.stack.n_seeks)
     n_left_out = n_features - len(kept_features(content.model))
     text = (
