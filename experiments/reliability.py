@@ -98,7 +98,7 @@ def _config(label: str, method: str, described: Mapping[str, Any], name: str, qu
 
 def keep(model: Any, test: Dataset, explanation: Any) -> Mapping[str, Any]:
     """The masks of every member, the truth, and the price."""
-    ensemble = model._ensemble
+    ensemble = model.learned_.ensemble
     members = [ensemble.members(np.array([i])) for i in range(len(ensemble.visible))]
     masks = np.stack([member.masks(explanation._inputs) for member in members])
     return {

@@ -47,7 +47,7 @@ UPWARDS = {
 """Imports of a higher room inside a function, or by the name of its module, with the reason."""
 
 PRIVATE_ATTRIBUTES = {
-    "experiments/reliability.py": {"_ensemble", "_inputs"},
+    "experiments/reliability.py": {"_inputs"},
     "src/hideseek/baselines/_file_checks.py": {"_moments"},
     "src/hideseek/cli/explain.py": {"_best_stand_ins"},
     "src/hideseek/persistence.py": {"_check_state", "_restore"},  # every class that can be saved has them
