@@ -2,9 +2,9 @@
 
 Run it with ``python -m experiments.real``; the table goes to ``experiments/results``. Six tables, several splits.
 Beside the score of the default's selected features stand those of XGBoost and of a linear model on all features.
-Stability is the mean Jaccard index of the sets that two fits on bootstrap samples of the training rows select in the same
-test rows, beside that of the features with the largest absolute SHAP values of XGBoost on the same samples, as many in
-each row.
+Stability is the mean Jaccard index of the sets that two fits on bootstrap samples of the training rows select in the
+same test rows, beside that of the features with the largest absolute SHAP values of XGBoost on the same samples, as
+many in each row.
 """
 
 from __future__ import annotations
