@@ -27,8 +27,8 @@ from xgboost import XGBClassifier, XGBRegressor
 
 from experiments.experiment import RESULTS
 from hideseek import HideSeekClassifier, HideSeekRegressor
-from hideseek.benchmark._layout import Table
-from hideseek.benchmark._origin import commit
+from hideseek.benchmark.layout import Table
+from hideseek.benchmark.origin import commit
 from hideseek.datasets import load_california, load_credit
 from hideseek.files import write_atomically
 from hideseek.metrics import top_k
