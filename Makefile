@@ -6,7 +6,7 @@ export HIDESEEK_DATA ?= $(if $(wildcard $(DATA)),$(abspath $(DATA)))
 
 NATIVE := src/hideseek/engine/native
 
-.PHONY: demo test test-lowest install check clean
+.PHONY: demo test test-lowest coverage install check clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -16,6 +16,13 @@ test: check $(NATIVE)/libstep.so
 
 test-lowest: .venv-lowest/installed
 	.venv-lowest/bin/python -m pytest --numprocesses 2 --dist loadfile
+
+# What no test runs, by file and line; for a part of the tests: make coverage TESTS=tests/search
+coverage: .venv/installed $(NATIVE)/libstep.so
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest --numprocesses 2 --dist loadfile $(TESTS)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 check: .venv/installed
 	$(BIN)/ruff check .
@@ -40,4 +47,4 @@ $(NATIVE)/libstep.so: $(wildcard $(NATIVE)/*.[ch]) $(NATIVE)/compile.py
 	touch $@
 
 clean:
-	rm -rf .venv .venv-lowest demo build dist $(NATIVE)/libstep.so
+	rm -rf .venv .venv-lowest demo build dist .coverage .coverage.* $(NATIVE)/libstep.so

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hideseek import HideSeekClassifier
 from hideseek.datasets import Dataset, make_syn
-from hideseek.datasets._syn import syn_truth
+from hideseek.datasets.truth import syn_truth
 
 ROWS = 2000
 DRAWS = 2000

@@ -32,7 +32,7 @@ import numpy as np
 import torch
 
 import hideseek
-from hideseek.cli import _main
+from hideseek import cli
 
 KINDS = ("arrow", "parquet", "csv", "csv.gz")
 MARKER = b"qZ7#Xw9!"
@@ -179,7 +179,7 @@ def explain(model: Path, case: Case, folder: Path) -> tuple[int, str, str]:
     path.write_bytes(case.content)
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
-        code = _main.main(["explain", str(model), str(path), "--data"])
+        code = cli.main(["explain", str(model), str(path), "--data"])
     return code, out.getvalue(), err.getvalue()
 
 
@@ -297,8 +297,8 @@ def _child(models: dict[str, Path], batch: list[Case], folder: Path, writing: in
     resource.setrlimit(resource.RLIMIT_AS, (used + _MEMORY, used + _MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what a library in C says when it dies
-    # Made once: they take most of the time of a file that is refused, and do not depend on it.
-    _main.build_parser, hideseek.load = cache(_main.build_parser), cache(hideseek.load)
+    # Loaded once: it takes most of the time of a file that is refused, and does not depend on it.
+    hideseek.load = cache(hideseek.load)
     kept = plant_marker()
     tokens = foreign_tokens()
     for case in batch:

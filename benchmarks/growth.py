@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 from benchmarks.arithmetic import copy_rate, device_name, matrix_rate, training_operations
-from hideseek.benchmark._origin import commit
+from hideseek.benchmark.origin import commit
 from hideseek.engine.device import one_thread, resolve_device
 from hideseek.engine.draws import member_seeds
 from hideseek.engine.networks import Mlp

@@ -24,7 +24,7 @@ from experiments.experiment import Experiment
 from experiments.figures import COLOURS, MARKERS
 from experiments.synthetic import NAMES, datasets
 from hideseek.benchmark import Config, Results
-from hideseek.benchmark._layout import Table
+from hideseek.benchmark.layout import Table
 from hideseek.datasets import Dataset, Split, make_syn
 from hideseek.metrics import auroc
 

@@ -29,8 +29,8 @@ from xgboost import XGBClassifier
 
 from experiments.experiment import RESULTS
 from hideseek import BlackBoxExplainer
-from hideseek.benchmark._layout import Table
-from hideseek.benchmark._origin import commit, now
+from hideseek.benchmark.layout import Table
+from hideseek.benchmark.origin import commit, now
 from hideseek.datasets import load_credit, make_syn
 from hideseek.files import write_atomically
 from hideseek.metrics import selection_scores, top_k

@@ -19,11 +19,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from experiments.experiment import Experiment, published_lines
+from experiments.experiment import Experiment, Lines, published_lines
 from experiments.figures import OURS, PAPERS
 from experiments.synthetic import shortened
 from hideseek.benchmark import Config, Results
-from hideseek.benchmark._layout import Table
+from hideseek.benchmark.layout import Table
 from hideseek.datasets import Dataset
 
 PUBLISHED = "brca_top_genes.csv"
@@ -132,8 +132,17 @@ def figures(results: Results, path: Path) -> list[Path]:
     return [where]
 
 
+def headline(lines: Lines) -> str:
+    """Return how many genes Hide&Seek has in common with the paper's, as a sentence."""
+    own = [line for line in lines if line["method"] == "paper" and line["our_rank"]]
+    shared = sum(int(line["our_rank"]) <= len(own) for line in own)
+    return f"Hide&Seek: {shared} of the paper's {len(own)} genes are among our {len(own)}"
+
+
 EXPERIMENT = Experiment(
     about="Breast cancer: the ten most important genes by 6 methods, with the published split and one by patient",
+    paper="Tables of breast cancer genes",
+    headline=headline,
     config=config,
     table=table,
     figures=figures,

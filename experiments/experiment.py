@@ -11,14 +11,17 @@ from statistics import median
 from typing import Any
 
 from hideseek.benchmark import Config, Results, load_results, run
-from hideseek.benchmark._layout import Table
-from hideseek.benchmark._own_tables import rows_of
-from hideseek.benchmark._store import Store
+from hideseek.benchmark.layout import Table
+from hideseek.benchmark.own_tables import rows_of
+from hideseek.benchmark.store import Store
 from hideseek.datasets import Split
 from hideseek.files import write_atomically
 
 HERE = Path(__file__).parent
 RUNS, RESULTS, PUBLISHED = HERE / "runs", HERE / "results", HERE / "published"
+
+Lines = Sequence[Mapping[str, str]]
+"""A stored table, line by line."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,9 @@ class Experiment:
         table: What compare shows, where it is not medians beside published numbers.
         stack: How many jobs share a stack at most, where memory or a clock says so.
         name: Of its tables and figures, where it looks at the runs of another experiment.
+        paper: What of the paper it repeats, for the front page of the report; empty: it is not in the paper.
+        reasons: Why a method's numbers differ from the paper's, by the label of the method.
+        headline: Makes a sentence of the table, for the front page, where no single numbers are compared.
     """
 
     about: str
@@ -56,6 +62,9 @@ class Experiment:
     table: Callable[[Results], Table] | None = None
     stack: int | None = None
     name: str | None = None
+    paper: str = ""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    headline: Callable[[Lines], str] | None = None
 
     def run(
         self,
@@ -142,7 +151,14 @@ def first_rows(split: Split, n_rows: int | None) -> Split:
     return split if n_rows is None else Split(*(rows_of(part, slice(n_rows)) for part in split))
 
 
-def published_lines(file: str) -> list[dict[str, str]]:
+def published_lines(file: str) -> Lines:
     """A table of the paper, line by line."""
-    with open(PUBLISHED / file, newline="", encoding="utf-8") as opened:
-        return list(csv.DictReader(opened))
+    return read(PUBLISHED / file)
+
+
+def read(path: Path) -> Lines:
+    """Return the lines of a stored table; none where there is no such file."""
+    if not path.exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from experiments.experiment import PUBLISHED, Experiment, medians
 from experiments.figures import curves
 from experiments.synthetic import LABELS as NAMES_THERE
-from experiments.synthetic import SEEDS, datasets, methods
+from experiments.synthetic import REASONS, SEEDS, datasets, methods
 from hideseek.benchmark import Config, Results
 
 PROBLEMS = {name: name for name in ("Syn4", "Syn5")}
@@ -72,6 +72,8 @@ def figures(results: Results, path: Path) -> list[Path]:
 
 EXPERIMENT = Experiment(
     about="SHAP, LIME and L2X told k = 3, 4 and 5 on Syn4 and Syn5",
+    paper="Table of smaller k",
+    reasons=REASONS,
     config=config,
     published=FILE,
     labels=LABELS,

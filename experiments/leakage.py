@@ -20,10 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import rel_entr
 
-from hideseek.benchmark._layout import Table
+from hideseek.benchmark.layout import Table
 from hideseek.datasets import Dataset, make_ice_cream, make_syn
-from hideseek.datasets._draws import falling_probability
-from hideseek.datasets._syn import syn_truth
+from hideseek.datasets.truth import falling_probability, syn_truth
 from hideseek.engine.recipe import PRICE_PER_FEATURE
 from hideseek.metrics import switch_accuracy
 

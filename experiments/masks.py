@@ -63,6 +63,7 @@ def figures(results: Results, path: Path) -> list[Path]:
 
 EXPERIMENT = Experiment(
     about="Histograms and densities of the masks on Syn1-6, one run",
+    paper="Figure of mask distributions",
     config=config,
     figures=figures,
     keep=keep,

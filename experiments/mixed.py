@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any
 
 from hideseek import HideSeekClassifier
-from hideseek.benchmark._layout import Table
+from hideseek.benchmark.layout import Table
 from hideseek.datasets import make_mixed
 from hideseek.metrics import SelectionScores, selection_scores
 

@@ -20,7 +20,7 @@ from experiments.experiment import Experiment, first_rows
 from experiments.synthetic import shortened
 from hideseek import Explanation
 from hideseek.benchmark import Config, Results
-from hideseek.benchmark._own_tables import rows_of
+from hideseek.benchmark.own_tables import rows_of
 from hideseek.datasets import Dataset, Split, load_mnist_3_8
 
 NAME = "MNIST 3 and 8"
@@ -91,6 +91,7 @@ def figures(results: Results, path: Path) -> list[Path]:
 
 EXPERIMENT = Experiment(
     about="MNIST, 3 against 8: accuracy, and the four most important patches of six images by 5 methods",
+    paper="Figure of MNIST patches, and accuracy",
     config=config,
     published="mnist_accuracy.csv",
     labels=LABELS,

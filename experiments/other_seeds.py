@@ -14,7 +14,7 @@ from statistics import mean, median
 from experiments.__main__ import experiment
 from experiments.experiment import PUBLISHED, RESULTS, RUNS, of_datasets
 from hideseek.benchmark import run
-from hideseek.benchmark._layout import Table
+from hideseek.benchmark.layout import Table
 from hideseek.files import write_atomically
 
 FIRST = 21

@@ -16,7 +16,7 @@ from experiments.experiment import Experiment, medians
 from experiments.figures import curves
 from experiments.synthetic import NAMES, datasets, methods
 from hideseek.benchmark import Config, Results
-from hideseek.benchmark._layout import Table
+from hideseek.benchmark.layout import Table
 from hideseek.datasets import Dataset
 from hideseek.metrics import auroc
 
@@ -102,6 +102,7 @@ def figures(results: Results, path: Path) -> list[Path]:
 
 EXPERIMENT = Experiment(
     about="AUROC, share of the features selected and F1 against lambda, for Hide&Seek, INVASE and REAL-X",
+    paper="Figure of lambda sensitivity",
     config=config,
     figures=figures,
     keep=keep,

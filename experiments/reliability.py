@@ -25,7 +25,7 @@ from experiments.experiment import Experiment
 from experiments.figures import COLOURS, MARKERS
 from experiments.synthetic import NAMES, datasets
 from hideseek.benchmark import Config, Results
-from hideseek.benchmark._layout import Table
+from hideseek.benchmark.layout import Table
 from hideseek.datasets import Dataset
 from hideseek.engine.recipe import LOWEST_PRICE
 from hideseek.search.probability import log_odds_terms, selection_probability
@@ -98,7 +98,7 @@ def _config(label: str, method: str, described: Mapping[str, Any], name: str, qu
 
 def keep(model: Any, test: Dataset, explanation: Any) -> Mapping[str, Any]:
     """The masks of every member, the truth, and the price."""
-    ensemble = model._ensemble
+    ensemble = model.learned_.ensemble
     members = [ensemble.members(np.array([i])) for i in range(len(ensemble.visible))]
     masks = np.stack([member.masks(explanation._inputs) for member in members])
     return {

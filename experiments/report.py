@@ -1,89 +1,95 @@
-"""RESULTS.md: every experiment's numbers beside the paper's, what was reproduced, and what they can be traced to.
+"""RESULTS.md, one line per experiment, and for each experiment a page with what its numbers can be traced to.
 
-It is written from the files in results/, which are kept with the code, so that it can be written anew without the runs.
+Both are written from the files in results/, which are kept with the code, so that they can be written anew without the
+runs. The tables themselves are not copied: the pages link to them.
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from experiments import experiment
-from experiments.experiment import Experiment
-from hideseek.benchmark._origin import commit, now, versions
+from experiments.experiment import Experiment, Lines, read
+from experiments.front_page import POINTS, front_page, line_of, number, points, reason_for
+from hideseek.benchmark.origin import commit, now, versions
 from hideseek.files import write_atomically
 
-POINTS = 3.0
-"""A number within so many percentage points of the paper's counts as reproduced."""
-
-LONG = 30
-"""Lines of a table that are shown at once."""
-
-SCALES = {"auroc": 100.0, "accuracy": 100.0, "r2": 100.0}
-"""What turns a score into percent, where it is a share."""
+DETAILS = "details"
+"""The folder of the pages, beside the tables and figures."""
 
 EARLIER_RECIPES = """The rows "fast", "balanced" and "best" were made by the recipes that had these names before members
-answered for ranges of penalties; each experiment names its commits. LOG.md, "One network for every price", has figures
-of the present default.
+answered for ranges of penalties, except in "audit"; each experiment names its commits. LOG.md, "One network for every
+price", has figures of the present default.
 """
 
-Lines = Sequence[Mapping[str, str]]
+_REFERENCE = re.compile(r"{([^{}|]+)\|([^{}|]+)\|([^{}|]+)\|([^{}|]+)\|([^{}|]+)}")
+"""A number in an explanation: table, method, dataset, score, column."""
 
 
 def write_report(experiments: Mapping[str, Experiment], *, quick: bool = False) -> Path:
-    """Write the report on all experiments; that of quick runs lies with them."""
+    """Write the front page and the page of every experiment; those of quick runs lie with them."""
     folder = experiment.RUNS if quick else experiment.RESULTS
     path = folder / "RESULTS.md" if quick else folder.with_name("RESULTS.md")
     made_with = ", ".join(f"{name} {version}" for name, version in versions().items())
-    head = (
-        f"# Results\n\nWritten on {now()[:10]} by `python -m experiments report`, at commit {commit()}, "
-        f"with {made_with}. Each experiment says below which version and commit its runs were made with.\n\n"
-        f"*Reproduced* means: within {POINTS:g} percentage points of the paper's number.\n\n{EARLIER_RECIPES}"
+    written = (
+        f"Written on {now()[:10]} by `python -m experiments report`, at commit {commit()}, with {made_with}. "
+        "The page of each experiment says which version and commit its runs were made with."
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    sections = [section(name, whole, folder, quick=quick) for name, whole in experiments.items()]
-    write_atomically(path, "\n".join([head, *sections]).encode())
+    (folder / DETAILS).mkdir(parents=True, exist_ok=True)
+    lines = []
+    for name, whole in experiments.items():
+        page = folder / DETAILS / f"{name}.md"
+        write_atomically(page, section(name, whole, folder, quick=quick).encode())
+        compared = read(folder / f"{whole.label(quick)}.csv")
+        line = line_of(name, whole, compared, page.relative_to(path.parent).as_posix())
+        lines.append(line.with_reason(with_numbers(line.reason, folder)))
+    write_atomically(path, front_page(lines, written, EARLIER_RECIPES).encode())
     return path
 
 
 def section(name: str, whole: Experiment, folder: Path, *, quick: bool) -> str:
-    """What is known of one experiment, with its parts."""
-    text = [f"## {name}\n", f"{whole.about}.\n"]
+    """Return the page of one experiment, with its parts."""
+    front = "../RESULTS.md" if quick else "../../RESULTS.md"
+    text = [f"# {name}\n", f"{whole.about}. [All experiments]({front}).\n"]
     for one in (whole, *whole.parts):
         stored = folder / one.label(quick)
         runs = read(stored.with_name(f"{stored.name}_runs.csv"))
         if one.parts or one is not whole:
-            text.append(f"### {stored.name}\n")
+            text.append(f"## {stored.name}\n")
         if not runs:
             text.append("No results are stored yet.\n")
             continue
         text.append(origin(runs))
-        compared = read(stored.with_name(f"{stored.name}.csv"))
         if one.published is not None:
-            text.append(verdict(compared))
-        text.append(folded(stored.with_name(f"{stored.name}.md").read_text(), "All numbers"))
-        for file in sorted(folder.glob(f"{stored.name}_*.md")):
-            text.append(folded(file.read_text(), file.stem))
+            text.append(verdict(read(stored.with_name(f"{stored.name}.csv")), one.reasons))
+        text.append(links(stored))
         for file in sorted(folder.glob(f"{stored.name}_*.png")):
-            text.append(f"![{file.stem}]({file.name if quick else f'{folder.name}/{file.name}'})\n")
+            text.append(f"![{file.stem}](../{file.name})\n")
     if whole.explanation:
         text.append(f"{whole.explanation.strip()}\n")
-    return "\n".join(text)
+    return with_numbers("\n".join(text), folder)
 
 
-def folded(table: str, title: str) -> str:
-    """A table as it is, or one that opens on a click if it is long."""
-    if table.count("\n") <= LONG:
-        return table
-    return f"<details><summary>{title}</summary>\n\n{table}\n</details>\n"
+def links(stored: Path) -> str:
+    """Return a line with links to the tables of an experiment: Markdown to read, CSV with all digits."""
+    tables = [stored.with_name(f"{stored.name}.md"), *sorted(stored.parent.glob(f"{stored.name}_*.md"))]
+    named = [f"[{file.stem}](../{file.name}) ([CSV](../{file.stem}.csv))" for file in tables if file.exists()]
+    return f"Tables: {', '.join([*named, f'[every run](../{stored.name}_runs.csv)'])}.\n"
 
 
-def read(path: Path) -> Lines:
-    if not path.exists():
-        return []
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+def with_numbers(text: str, folder: Path) -> str:
+    """Return the text with each ``{table|method|dataset|score|column}`` replaced by that number of the stored table."""
+
+    def stored(reference: re.Match[str]) -> str:
+        table, method, dataset, score, column = reference.groups()
+        for line in read(folder / f"{table}.csv"):
+            if (line["method"], line["dataset"], line["score"]) == (method, dataset, score):
+                return number(line[column])
+        return "(not stored)"
+
+    return _REFERENCE.sub(stored, text)
 
 
 def origin(runs: Lines) -> str:
@@ -108,30 +114,31 @@ def unique(runs: Lines, column: str) -> list[str]:
 def ranges(numbers: Iterable[int]) -> str:
     """0, 1, 2, 5 as "0-2, 5"."""
     spans: list[list[int]] = []
-    for number in sorted(set(numbers)):
-        if spans and number == spans[-1][1] + 1:
-            spans[-1][1] = number
+    for each in sorted(set(numbers)):
+        if spans and each == spans[-1][1] + 1:
+            spans[-1][1] = each
         else:
-            spans.append([number, number])
+            spans.append([each, each])
     return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)
 
 
-def verdict(compared: Lines) -> str:
-    """What agrees with the paper, by number, and what does not, by name."""
+def verdict(compared: Lines, reasons: Mapping[str, str] | None = None) -> str:
+    """Return how many numbers agree with the paper's, and the others by name, with the reason where it is known."""
     ours = [line for line in compared if line.get("difference")]
     waiting = [line for line in compared if line.get("published") and not line.get("ours")]
-    apart = [line for line in ours if abs(float(line["difference"])) * SCALES.get(line["score"], 1.0) > POINTS]
-    text = f"Reproduced: {len(ours) - len(apart)} of {len(ours)} numbers; {len(waiting)} are not run yet.\n"
+    apart = [line for line in ours if abs(points(line)) > POINTS]
+    text = (
+        f"Within {POINTS:g} points of the paper, our own presets included: {len(ours) - len(apart)} of {len(ours)} "
+        f"numbers; {len(waiting)} are not run yet.\n"
+    )
     if not apart:
         return text
     named: dict[str, list[str]] = {}
     for line in apart:
         beside = f"{line['dataset']} {line['score']} {number(line['ours'])} (paper {number(line['published'])})"
         named.setdefault(line["method"], []).append(beside)
-    return (
-        text + "\nNot reproduced:\n\n" + "".join(f"- {method}: {', '.join(all_)}\n" for method, all_ in named.items())
-    )
-
-
-def number(text: str) -> str:
-    return f"{float(text):.3g}"
+    listed = []
+    for method, numbers in named.items():
+        reason = reason_for(method, reasons or {})
+        listed.append(f"- {method}: {', '.join(numbers)}" + (f". {reason}\n" if reason else "\n"))
+    return f"{text}\nOthers:\n\n{''.join(listed)}"

@@ -13,11 +13,11 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from experiments.experiment import Experiment, published_lines
+from experiments.experiment import Experiment, Lines, published_lines
 from experiments.figures import OURS, PAPERS
 from experiments.synthetic import SHORT, methods
 from hideseek.benchmark import Config, Results
-from hideseek.benchmark._layout import Table
+from hideseek.benchmark.layout import Table
 from hideseek.datasets import Dataset
 
 TIMED, WARM_UP = "Syn4", "warm-up"
@@ -93,8 +93,16 @@ def figures(results: Results, path: Path) -> list[Path]:
     return [where]
 
 
+def headline(lines: Lines) -> str:
+    """Return how long Hide&Seek took, as a sentence."""
+    line = next(line for line in lines if line["method"] == "paper")
+    return f"Hide&Seek {float(line['ours']):.2g} s (paper {line['published']} s, on another machine)"
+
+
 EXPERIMENT = Experiment(
     about="Seconds to train and explain 10,000 rows of Syn4, six methods, beside the paper's",
+    paper="Tables of run times",
+    headline=headline,
     config=config,
     table=table,
     figures=figures,

@@ -5,7 +5,7 @@ import pytest
 
 from hideseek import BlackBoxExplainer, Explanation, HideSeekClassifier, HideSeekRegressor
 from hideseek.datasets import make_syn
-from hideseek.datasets._syn import syn_truth
+from hideseek.datasets.truth import syn_truth
 from hideseek.effects import Effects
 from hideseek.errors import FileFormatError, InputError
 from hideseek.estimators._effects import turns_of

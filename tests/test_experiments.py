@@ -150,11 +150,14 @@ def test_an_experiment_with_parts_runs_compares_draws_and_reports(command, tmp_p
     assert (line["dataset"], line["score"], line["n_seeds"]) == ("Syn1-6", "tpr", "1")
     for path in command("figures", "annealing", "--quick").split():
         assert Path(path).read_bytes().startswith(b"\x89PNG")
-    report = Path(command("report", "--quick").strip()).read_text()
-    assert "of 4 numbers; 20 are not run yet." in report
-    assert "6 runs finished, 0 failed; seeds 0; hideseek" in report
-    assert "![annealing-curves-quick_losses](annealing-curves-quick_losses.png)" in report
-    assert "## lambda" in report
+    front = Path(command("report", "--quick").strip())
+    assert re.search(r"\(\[annealing\]\(details/annealing.md\)\) \| \d of 4, 20 not run \| - \|", front.read_text())
+    assert "([lambda](details/lambda.md))" in front.read_text()
+    details = (front.parent / "details" / "annealing.md").read_text()
+    assert "of 4 numbers; 20 are not run yet." in details
+    assert "6 runs finished, 0 failed; seeds 0; hideseek" in details
+    assert "![annealing-curves-quick_losses](../annealing-curves-quick_losses.png)" in details
+    assert "[annealing-quick](../annealing-quick.md) ([CSV](../annealing-quick.csv))" in details
     assert not (tmp_path / "results").exists()
 
 
@@ -205,9 +208,54 @@ def test_the_verdict_counts_shares_in_points(command):
         ]
     ]
     said = verdict(lines)
-    assert "Reproduced: 1 of 2 numbers; 1 are not run yet." in said
+    assert "our own presets included: 1 of 2 numbers; 1 are not run yet." in said
     assert "- a: Syn1 auroc 0.76 (paper 0.8)\n" in said
+    assert "- a: Syn1 auroc 0.76 (paper 0.8). Too few rows.\n" in verdict(lines, {"a": "Too few rows."})
     assert ranges([5, 0, 1, 2, 7, 8]) == "0-2, 5, 7-8"
+
+
+def test_the_front_page_counts_repeated_methods_and_names_the_largest_difference(command):
+    from experiments.front_page import front_page, line_of
+
+    columns = ("method", "dataset", "score", "published", "ours", "difference")
+    lines = [
+        dict(zip(columns, line, strict=True))
+        for line in [
+            ("paper", "Syn1", "tpr", "90", "91", "1"),
+            ("paper", "Syn2", "auroc", "0.8", "0.7", "-0.1"),
+            ("balanced", "Syn1", "tpr", "90", "10", "-80"),  # a recipe of ours is not counted
+            ("l2x", "Syn1", "tpr", "90", "10", "-80"),  # nor is L2X trained longer, beside L2X as published
+            ("l2x-one-epoch", "Syn1", "tpr", "90", "80", "-10"),
+            ("lime", "Syn1", "tpr", "90", "", ""),
+        ]
+    ]
+    one = replace(experiment("synthetic"), paper="Table 1", reasons={"paper": "Few rows."})
+    line = line_of("synthetic", one, lines, "page.md")
+    assert line.counts == ((1, 2, 0), (0, 1, 1))
+    assert line.largest == "Hide&Seek, Syn2: AUROC 0.7 (paper 0.8); L2X, Syn1: TPR 80 (paper 90)"
+    assert line.reason == "Hide&Seek: Few rows. L2X: not settled."
+    page = front_page([line], "Written today.", "A note.")
+    assert (
+        "Reproduced numbers of Hide&Seek: 1 of 2. Of the methods that it is compared with: 0 of 1, 1 not run.\n" in page
+    )
+    assert "| Table 1 ([synthetic](page.md)) | 1 of 2 | 0 of 1, 1 not run | Hide&Seek, Syn2" in page
+
+
+def test_numbers_in_explanations_come_from_stored_tables(command, tmp_path):
+    from experiments.report import with_numbers
+
+    (tmp_path / "table.csv").write_text("method,dataset,score,ours\npaper,Syn1,tpr,91.234\n")
+    assert with_numbers("TPR {table|paper|Syn1|tpr|ours}.", tmp_path) == "TPR 91.2."
+    assert with_numbers("{table|paper|Syn2|tpr|ours}", tmp_path) == "(not stored)"
+
+
+def test_the_stored_front_page_is_short_and_complete():
+    pages = ROOT / "experiments" / "results" / "details"
+    front = (ROOT / "experiments" / "RESULTS.md").read_text()
+    assert len(front.splitlines()) <= 150
+    for page in pages.glob("*.md"):
+        assert f"(results/details/{page.name})" in front
+        assert "(not stored)" not in page.read_text()
 
 
 def experiment(name):
@@ -379,3 +427,62 @@ def test_reliability_compares_stated_with_actual_and_draws_it(command, tmp_path)
     with open(tmp_path / "runs" / "reliability-quick_rule.csv", newline="") as file:
         assert [line["factor"] for line in csv.DictReader(file)] == ["intercept", "of mask", "of price"]
     assert Path(command("figures", "reliability", "--quick").strip()).read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.filterwarnings("ignore::hideseek.errors.HideSeekWarning")
+def test_selections_are_audited_beside_published_figures(command, tmp_path, monkeypatch):
+    monkeypatch.setattr("hideseek.metrics._audit._estimation._STEPS", 12)
+    command("run", "audit", "--quick", "--methods", "l2x", "lasso", "lime", "--datasets", "Syn4", "ten bits")
+    printed = command("compare", "audit", "--quick")
+    assert "0 failed" in printed
+    with open(tmp_path / "runs" / "audit-quick.csv", newline="") as file:
+        lines = {(line["dataset"], line["method"]): line for line in csv.DictReader(file)}
+    assert lines["Syn4", "lasso"]["selected"] == "5"
+    assert re.fullmatch(r"-?0\.\d{4} ± 0\.\d{4}", lines["Syn4", "lasso"]["ENCODE"])
+    assert lines["Syn4", "lasso"]["leaks"] == "-"
+    with open(tmp_path / "runs" / "audit-quick_published.csv", newline="") as file:
+        beside = {(line["paper"], line["method"], line["score"]): line for line in csv.DictReader(file)}
+    assert beside["REAL-X", "L2X", "eauroc"]["published"] == "0.742"
+    assert float(beside["REAL-X", "L2X", "eauroc"]["ours"]) > 0
+    assert beside["SUWR", "SUWR", "tpr"]["ours"] == ""
+    (picture,) = command("figures", "audit", "--quick").split()
+    assert Path(picture).read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_audit_has_every_method_and_a_number_of_features_for_every_problem(command):
+    from experiments.audit import LABELS, PUBLISHED, K, config, config_of_tables
+    from experiments.experiment import published_lines
+    from hideseek import baselines
+
+    one, other = config(), config_of_tables()
+    assert {*one.datasets, *other.datasets} == set(K)
+    assert {method.name for method in one.methods.values()} == {"hideseek", *baselines.available()}
+    assert list(one.methods) == list(other.methods)
+    assert other.methods["shap"].parameters_on("credit") == {"k": 2}
+    lines = published_lines(PUBLISHED)
+    assert {line["dataset"] for line in lines} <= set(K)
+    assert {line["method"] for line in lines} - set(LABELS.values()) == {"BASE-X", "SUWR"}
+
+
+def test_label_leakage_of_bits_is_enumerated(command):
+    import numpy as np
+
+    from experiments.audit import exact_encode, ten_bits
+
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
+    y = X.sum(axis=1).astype(int)
+    tells = np.column_stack([y == 2, y == 1])  # nothing at 00, x2 at 01 and 10, x1 at 11
+    assert exact_encode(X, y, tells) == pytest.approx(-0.25 * np.log(0.25) - 0.75 * np.log(0.5))
+    assert exact_encode(X, y, np.ones_like(tells)) == 0
+    cube = ten_bits(None)
+    assert cube.X.shape == (4096, 10)
+    assert len(np.unique(cube.X, axis=0)) == 1024
+
+
+def test_digits_are_pooled_by_patch(command, published_data):
+    from experiments.audit import patches
+    from hideseek.datasets import load_mnist_3_8
+
+    pixels, pooled = load_mnist_3_8(standardize=False).validation, patches(5).validation
+    assert pooled.X.shape == (5, 49)
+    assert pooled.X[2, 24] == pytest.approx(pixels.X[2].reshape(28, 28)[12:16, 12:16].mean())

@@ -9,6 +9,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from hideseek.errors import ArgumentTypeError, FileAccessError, InputError, MissingFileError
+from hideseek.wording import shown
 
 __all__ = ["accessing", "as_path", "write_atomically"]
 
@@ -37,14 +38,7 @@ def accessing(path: str | os.PathLike[str], what: str) -> Iterator[Path]:
         raise
     except OSError as error:
         kind = MissingFileError if isinstance(error, FileNotFoundError) else FileAccessError
-        raise kind(f"cannot {what} {_shortened(os.fspath(path))!r}: {error.strerror or error}") from error
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-
-
-_LONGEST = 300
+        raise kind(f"cannot {what} {shown(os.fspath(path))}: {error.strerror or error}") from error
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hideseek.errors import InputError
+from hideseek.extras import import_extra
 
 __all__ = [
     "FrameLibrary",
@@ -66,12 +67,8 @@ def frame_library(X: Any) -> FrameLibrary:
 
 def make_frame(columns: Mapping[str, NDArray[Any] | Sequence[Any]], library: FrameLibrary) -> Any:
     """Return a frame of that library with these columns."""
-    try:
-        return nw.from_dict(columns, backend=library).to_native()
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"a frame needs {library}, which is not installed; pip install 'hideseek[data]'"
-        ) from error
+    import_extra(library, "data", f"a frame needs {library}")
+    return nw.from_dict(columns, backend=library).to_native()
 
 
 def from_tensor(values: Any) -> NDArray[Any]:

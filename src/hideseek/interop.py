@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hideseek.errors import InputError
+from hideseek.extras import import_extra
 from hideseek.validation import check_parameters, choice
 
 if TYPE_CHECKING:
@@ -43,20 +43,12 @@ def to_shap(explanation: Explanation, values: str = "importance", of: Any = None
     """Return a ``shap.Explanation``; see :meth:`hideseek.Explanation.to_shap`."""
     check_parameters("to_shap", {"values": values}, {"values": choice("importance", "effect")})
     about = {"data": explanation.data, "feature_names": list(explanation.feature_names)}
+    shap = import_extra("shap", "compare", "to_shap needs shap")
     if values == "importance":
         kind = NotAdditive(explanation.importance_kind)
-        return _shap().Explanation(explanation.importance.astype(float), base_values=kind, **about)
+        return shap.Explanation(explanation.importance.astype(float), base_values=kind, **about)
     effect, answer = _effects_and_answer(explanation, of)
-    return _shap().Explanation(effect, base_values=answer - effect.sum(axis=1), output_names=_NOT_A_SUM, **about)
-
-
-def _shap() -> Any:
-    try:
-        return import_module("shap")
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "to_shap needs shap, which is not installed; pip install 'hideseek[compare]'", name=error.name
-        ) from error
+    return shap.Explanation(effect, base_values=answer - effect.sum(axis=1), output_names=_NOT_A_SUM, **about)
 
 
 def _effects_and_answer(explanation: Explanation, of: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -22,7 +22,8 @@ from hideseek.digests import digest_of
 from hideseek.errors import FileFormatError, InputError, MissingFileError
 from hideseek.files import accessing, write_atomically
 from hideseek.schema import SCALAR, Fields, brief, check_value, is_text, parsed_dtype, text
-from hideseek.validation import Rule, integer, listed
+from hideseek.validation import Rule, integer
+from hideseek.wording import listed
 
 __all__ = ["LABELS", "Arrays", "Description", "header_of", "labels_from_json", "labels_to_json", "load", "save"]
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from hideseek.errors import PositionError, UnknownFeatureError
-from hideseek.validation import as_array, listed, shown
+from hideseek.validation import as_array
+from hideseek.wording import listed, shown
 
 __all__ = ["are_names", "by_name", "positions"]
 

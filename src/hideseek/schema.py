@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hideseek.errors import FileFormatError
-from hideseek.validation import Rule, number, some
+from hideseek.validation import Rule, number
+from hideseek.wording import some
 
 __all__ = [
     "BOOLEAN",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hideseek.cells import format_value, named_answer, quote_value
-from hideseek.validation import listed
+from hideseek.wording import listed
 
 if TYPE_CHECKING:
     from hideseek.explanation import Explanation

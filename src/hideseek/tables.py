@@ -10,13 +10,15 @@ import numpy as np
 from narwhals.exceptions import NarwhalsError
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
+from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_array, validate_data
 
 from hideseek.errors import InputError
 from hideseek.frames import from_tensor, is_series, n_rows, unmasked
 from hideseek.targets import readable_target
-from hideseek.validation import check_finite, listed, some
+from hideseek.validation import check_finite
 from hideseek.warn import warn_caller
+from hideseek.wording import listed, some
 
 __all__ = [
     "Rows",
@@ -25,6 +27,7 @@ __all__ = [
     "check_table",
     "check_training_table",
     "dense",
+    "held_out_rows",
     "names_of_fit",
     "rows_of_fit",
 ]
@@ -241,3 +244,11 @@ def _check_numeric(X: Any) -> None:
             f"X has {len(odd)} columns that are not numbers: {some(odd)}; encode them as numbers "
             "(for example with sklearn.preprocessing.OrdinalEncoder or OneHotEncoder) or drop them"
         )
+
+
+def held_out_rows(n_rows: int, fraction: float, seed: int, classes: NDArray[Any] | None) -> list[NDArray[np.intp]]:
+    """Return rows to fit and rows to score on, both in order: a share of each class, unless one has a single row."""
+    if classes is not None and np.unique(classes, return_counts=True)[1].min() < 2:
+        classes = None
+    parts = train_test_split(np.arange(n_rows), test_size=fraction, random_state=seed, stratify=classes)
+    return [np.sort(rows) for rows in parts]

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_X_y
 from hideseek.cells import format_value, is_missing
 from hideseek.errors import HideSeekError, InputError
 from hideseek.frames import from_tensor, is_series, unmasked
-from hideseek.validation import listed
+from hideseek.wording import listed
 
 __all__ = ["check_classes", "check_target", "comparing_targets", "name_of_target", "readable_target"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from math import isfinite
 from numbers import Integral, Real
 from typing import Any
@@ -12,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hideseek.engine.scaling import row_blocks
+from hideseek.blocks import row_blocks
 from hideseek.errors import ArgumentTypeError, InputError
+from hideseek.wording import did_you_mean, listed, shown, some
 
 __all__ = [
     "Rule",
@@ -23,15 +23,10 @@ __all__ = [
     "choice",
     "integer",
     "is_finite_number",
-    "listed",
     "number",
     "row_number",
-    "shown",
-    "some",
 ]
 
-_NAMED = 5
-_LONGEST_REPR = 200
 _LARGEST = 2**63 - 1
 
 
@@ -68,10 +63,9 @@ class Rule:
         """Return "; did you mean 'name'?" for a name similar to an accepted one, else an empty text."""
         if isinstance(value, Integral) and abs(int(value)) > _LARGEST:
             return "; it is too large"
-        if not isinstance(value, str):
-            return ""
-        close = [self.aliases[value]] if value in self.aliases else get_close_matches(value, self.choices, n=1)
-        return f"; did you mean {close[0]!r}?" if close and close[0] != value else ""
+        if isinstance(value, str) and value in self.aliases:
+            return f"; did you mean {self.aliases[value]!r}?"
+        return did_you_mean(value, self.choices)
 
 
 def choice(*names: str) -> Rule:
@@ -108,12 +102,6 @@ def is_finite_number(value: Any) -> bool:
         return False
 
 
-def listed(words: Iterable[object], *, last: str = "and") -> str:
-    """Return the words as a list in a sentence: a, b and c."""
-    texts = [str(word) for word in words]
-    return f" {last} ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
-
-
 def check_parameters(owner: str, parameters: Mapping[str, object], rules: Mapping[str, Rule]) -> None:
     """Raise one InputError that lists every parameter that breaks its rule."""
     problems = []
@@ -142,15 +130,6 @@ def row_number(row: Any) -> int:
     return int(row)
 
 
-def shown(value: Any) -> str:
-    """Return the repr of a value, shortened if it is long; the type for numbers that Python does not print."""
-    try:
-        text = " ".join(repr(value).split())
-    except Exception:  # any repr may raise; that of a huge int raises a ValueError
-        text = f"<{type(value).__name__}>"
-    return text if len(text) <= _LONGEST_REPR else f"{text[:_LONGEST_REPR]}..."
-
-
 def check_finite(X: NDArray[np.floating], names: Iterable[str] | None = None) -> None:
     """Raise an InputError that names the columns with NaN or infinite values."""
     missing = np.zeros(X.shape[1], dtype=int)
@@ -175,9 +154,3 @@ def check_finite(X: NDArray[np.floating], names: Iterable[str] | None = None) ->
         advice = "drop those rows or fill the cells, for example with sklearn.impute.SimpleImputer"
         advice += ", which takes NaN but not inf" if infinite.any() else ""
     raise InputError(f"X has {listed(problems)}; {advice}")
-
-
-def some(items: list[str]) -> str:
-    """Return the first few of a long list as text."""
-    more = len(items) - _NAMED
-    return listed(items) if more <= 0 else listed([*items[:_NAMED], f"{more} more"])

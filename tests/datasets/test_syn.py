@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from hideseek.datasets import make_syn, make_syn_regression
-from hideseek.datasets._draws import falling_probability
-from hideseek.datasets._syn import syn_truth
+from hideseek.datasets.truth import falling_probability, syn_truth
 from hideseek.errors import InputError
 from hideseek.metrics import auroc
 

@@ -18,7 +18,7 @@ from sklearn.metrics import roc_auc_score
 from hideseek import Explanation, InputError
 from hideseek.metrics import Estimate, audit
 from hideseek.metrics._audit._errors import Ranks, weighted_mean, with_error
-from hideseek.metrics._audit._estimation import Predictions
+from hideseek.metrics._audit._estimation import Predictions, steps_of
 from hideseek.metrics._audit._heads import CellHead
 from hideseek.metrics._audit._inputs import as_features, as_target
 from hideseek.metrics._audit._rows import MaskedRows, folds_of
@@ -220,6 +220,7 @@ def test_own_predictions_of_values_are_compared_with_what_the_selection_allows(f
     assert found.r2.value < 0.2
     assert found.own_gain.ratio > 5
     assert found.eauroc is None
+    assert found.eaccuracy is None
 
 
 def test_the_same_seed_gives_the_same_audit(few_steps):
@@ -395,6 +396,18 @@ def test_an_error_of_evalx_is_corrected_by_rows_with_masks_of_other_rows():
     assert summary.encode(predictions(0.65)).value == pytest.approx(
         0.9 * np.log(0.9) + 0.1 * np.log(0.1) - corrected.value
     )
+
+
+def test_the_accuracy_of_evalx_is_the_share_of_rows_whose_class_is_the_most_probable():
+    y = np.arange(400) % 4 > 0
+    kept = np.tile([0.4, 0.6], (2, 400, 1))
+    found = Summary(as_target(y, "classification", 400), np.arange(400) % 2, 0).quality(kept, None)
+    assert found["eaccuracy"].value == pytest.approx(0.75)
+    assert found["eaccuracy"].error == pytest.approx(np.sqrt(0.75 * 0.25 / 400), rel=0.2)
+
+
+def test_networks_are_trained_for_longer_on_many_rows():
+    assert [steps_of(n_rows) for n_rows in (40, 10_000, 20_000, 40_000, 10**6)] == [400, 400, 800, 1200, 1200]
 
 
 def test_an_estimate_says_how_far_above_zero_it_lies():

@@ -130,7 +130,7 @@ def test_findings_name_what_is_odd(tmp_path):
 
 def test_rows_held_out_in_the_fit_tell_quality_and_warnings_without_labels(model, switch, tmp_path):
     doubtful = copy(model)
-    doubtful.trust_ = replace(model.trust_, agreement=0.4).with_warnings()
+    doubtful.learned_ = replace(doubtful.learned_, trust=replace(model.trust_, agreement=0.4).with_warnings())
     explanation = model.explain(switch[0][:50])
     write_report(explanation, tmp_path / "page.html", model=doubtful)
     text = Page(tmp_path / "page.html").text[""]
@@ -339,7 +339,8 @@ def test_features_that_screening_left_out_are_not_in_the_page(models, table, tmp
     members, model = models["binary"], copy(models["binary"])
     kept, X = [1, 2, 3, 5, 6], np.insert(table[0], [0, 3], 7.0, axis=1)
     features = SimpleNamespace(features=np.array(kept))
-    model._ensemble, model.n_features_in_ = SimpleNamespace(**{**vars(members._ensemble), "kept": features}), 7
+    ensemble = SimpleNamespace(**{**vars(members.learned_.ensemble), "kept": features})
+    model.learned_, model.n_features_in_ = replace(members.learned_, ensemble=ensemble), 7
     model.encoder_ = TableEncoder.fit_numbers([f"x{j + 1}" for j in range(7)], X)
     masks = np.zeros((40, 7))
     masks[:, kept] = members.explain(X[:40, kept]).importance

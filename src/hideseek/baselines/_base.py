@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from copy import copy
-from importlib import import_module
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -15,14 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from hideseek.engine.scaling import Scaler
 from hideseek.errors import InputError
-from hideseek.estimators._forgetting import fitted_or_forgotten
-from hideseek.estimators._parameters import RULES, draw_seed
+from hideseek.estimators import RULES, draw_seed, fitted_or_forgotten
 from hideseek.explanation import Explanation
+from hideseek.extras import import_extra
 from hideseek.frames import frame_library, row_labels
 from hideseek.metrics import top_k
 from hideseek.tables import check_table, check_training_table, dense, names_of_fit, rows_of_fit
 from hideseek.targets import check_classes, comparing_targets, readable_target
-from hideseek.validation import Rule, check_parameters, integer, some
+from hideseek.validation import Rule, check_parameters, integer
+from hideseek.wording import some
 
 __all__ = ["N_SELECTED", "PREDICT_FN", "SEED", "Baseline", "PredictFn", "extra", "predicted_by"]
 
@@ -185,14 +185,8 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
 
 def extra(name: str) -> Any:
-    """Import and return a module of an optional library."""
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        library = name.partition(".")[0]
-        raise ModuleNotFoundError(
-            f"this method needs {library}, which is not installed; pip install 'hideseek[compare]'", name=error.name
-        ) from error
+    """Import a module of the optional libraries that some methods need."""
+    return import_extra(name, "compare", f"this method needs {name.partition('.')[0]}")
 
 
 def predicted_by(predict_fn: PredictFn, table: NDArray[np.floating], n_classes: int) -> NDArray[np.floating]:

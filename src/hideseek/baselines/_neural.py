@@ -17,17 +17,16 @@ from torch import Tensor
 from hideseek import persistence
 from hideseek.baselines._base import SEED, Baseline
 from hideseek.baselines._file_checks import check_state
+from hideseek.blocks import row_blocks
 from hideseek.engine.adam import Adam
 from hideseek.engine.dense import Dense
 from hideseek.engine.device import for_each_block, resolve_device, training_threads
 from hideseek.engine.draws import Stream, integers, step_keys, uniform
 from hideseek.engine.networks import split
-from hideseek.engine.scaling import Scaler, row_blocks
+from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Batch, Data
 from hideseek.errors import TrainingError
-from hideseek.estimators._forgetting import gradients_as_before
-from hideseek.estimators._many import Problem, check_one_stack, models_for
-from hideseek.estimators._parameters import RULES
+from hideseek.estimators import RULES, Problem, check_one_stack, gradients_as_before, models_for
 from hideseek.validation import choice, integer, number
 
 __all__ = ["SHARED_RULES", "Loss", "Networks", "NeuralBaseline", "log_likelihood"]

@@ -18,8 +18,8 @@ Results(4 jobs: 4 finished, 0 failed, 0 missing)
 
 from __future__ import annotations
 
-from hideseek.benchmark._config import Config
 from hideseek.benchmark._results import Results, load_results
 from hideseek.benchmark._run import run
+from hideseek.benchmark.config import Config
 
 __all__ = ["Config", "Results", "load_results", "run"]

@@ -7,12 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.model_selection import train_test_split
 from sklearn.utils.multiclass import type_of_target
 
 from hideseek import datasets
-from hideseek.benchmark._own_tables import TABLE_KEYS, fingerprint, read_table, rows_of
 from hideseek.benchmark._strict import (
     NAMED,
     Problems,
@@ -23,8 +20,10 @@ from hideseek.benchmark._strict import (
     required_of,
     without_unset,
 )
+from hideseek.benchmark.own_tables import TABLE_KEYS, fingerprint, read_table, rows_of
 from hideseek.datasets import Dataset, Split
 from hideseek.errors import InputError
+from hideseek.tables import held_out_rows
 from hideseek.validation import Rule, choice, integer, number
 
 __all__ = ["DatasetConfig", "read_dataset"]
@@ -96,7 +95,9 @@ class DatasetConfig:
             return made, self._made(seed, test=True)
         if how == "train":
             return made, made
-        kept, out = _held_out(np.asarray(made.y), self.test_fraction or _HELD_OUT, seed)
+        y = np.asarray(made.y)
+        classes = y if type_of_target(y) in ("binary", "multiclass") else None
+        kept, out = held_out_rows(len(y), self.test_fraction or _HELD_OUT, seed, classes)
         return rows_of(made, kept), rows_of(made, out)
 
     def validation(self, seed: int) -> Dataset:
@@ -125,15 +126,6 @@ class DatasetConfig:
         if chosen not in possible:
             raise InputError(f"test={chosen!r}: of {source} the test rows can be {choice(*possible).expected}")
         return chosen
-
-
-def _held_out(y: NDArray[Any], fraction: float, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the rows to fit and the rows to report on, stratified by class in classification."""
-    classes = type_of_target(y) in ("binary", "multiclass") and np.unique(y, return_counts=True)[1].min() > 1
-    kept, out = train_test_split(
-        np.arange(len(y)), test_size=fraction, random_state=seed, stratify=y if classes else None
-    )
-    return np.sort(kept), np.sort(out)
 
 
 def read_dataset(label: str, given: Any, problems: Problems) -> DatasetConfig | None:

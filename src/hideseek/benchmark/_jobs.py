@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
-from hideseek.benchmark._config import Config
 from hideseek.benchmark._data import DatasetConfig
 from hideseek.benchmark._strict import as_json, parameters_of, without_unset
+from hideseek.benchmark.config import Config
 
 __all__ = ["Job", "Piece", "jobs_of", "pieces_of"]
 

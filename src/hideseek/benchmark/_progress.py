@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from statistics import fmean
 
 from hideseek.benchmark._jobs import Job
-from hideseek.benchmark._store import Record
+from hideseek.benchmark.store import Record
 
 __all__ = ["Grid", "grid_progress", "remaining"]
 

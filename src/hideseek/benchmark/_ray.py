@@ -10,6 +10,7 @@ from hideseek.benchmark._backends import ATTEMPTS, Done, Work
 from hideseek.benchmark._jobs import Piece
 from hideseek.benchmark._strict import parameters_of
 from hideseek.benchmark._work import Outcome
+from hideseek.extras import import_extra
 
 __all__ = ["on_ray"]
 
@@ -20,7 +21,7 @@ def on_ray(pieces: Sequence[Piece], work: Work, n_jobs: int, device: str) -> Don
     If Ray is initialised, as by ``ray.init(address=...)``, or if RAY_ADDRESS is set, that cluster is used; otherwise
     one is started on this machine with ``n_jobs`` cores, and stopped afterwards.
     """
-    ray = _ray()
+    ray = import_extra("ray", "ray", "backend='ray' needs Ray")
     own = not ray.is_initialized()
     if own:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -49,14 +50,3 @@ def _outcomes(ray: Any, task: Any) -> list[Outcome] | None:
     except ray.exceptions.RayError:  # the worker or its machine died
         return None
     return outcomes
-
-
-def _ray() -> Any:
-    try:
-        import ray
-        import ray.exceptions
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "backend='ray' needs Ray, which is not installed; pip install 'hideseek[ray]'"
-        ) from error
-    return ray

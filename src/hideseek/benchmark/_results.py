@@ -8,12 +8,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from hideseek.benchmark._config import Config
 from hideseek.benchmark._jobs import jobs_of
-from hideseek.benchmark._layout import Table
 from hideseek.benchmark._scores import SCORES
-from hideseek.benchmark._store import Plan, Record, Store, plan_of
 from hideseek.benchmark._summary import Published, compared, pooled, summed_up, values_of, versus
+from hideseek.benchmark.config import Config
+from hideseek.benchmark.layout import Table
+from hideseek.benchmark.store import Plan, Record, Store, plan_of
 from hideseek.files import as_path
 from hideseek.frames import FrameLibrary
 from hideseek.validation import check_parameters, choice

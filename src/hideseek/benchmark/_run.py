@@ -9,19 +9,20 @@ from functools import partial
 from typing import Any
 
 from hideseek.benchmark._backends import ATTEMPTS, BACKENDS, backend_named, workers_of
-from hideseek.benchmark._config import Config
 from hideseek.benchmark._jobs import Piece, jobs_of, pieces_of
-from hideseek.benchmark._origin import commit
 from hideseek.benchmark._progress import Grid, grid_progress
 from hideseek.benchmark._results import Results, results_of
-from hideseek.benchmark._store import Record, Store, plan_of
 from hideseek.benchmark._strict import NAMED, name_of
 from hideseek.benchmark._work import Keep, do_piece, lost
+from hideseek.benchmark.config import Config
+from hideseek.benchmark.origin import commit
+from hideseek.benchmark.store import Record, Store, plan_of
 from hideseek.engine.device import resolve_device
-from hideseek.estimators._parameters import RULES
+from hideseek.estimators import RULES
 from hideseek.files import as_path
-from hideseek.validation import check_parameters, choice, integer, some
+from hideseek.validation import check_parameters, choice, integer
 from hideseek.warn import warn_caller
+from hideseek.wording import some
 
 __all__ = ["run"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from inspect import Parameter, signature
 from typing import Any
@@ -11,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from hideseek.errors import InputError
-from hideseek.validation import Rule, listed, shown
+from hideseek.validation import Rule
+from hideseek.wording import did_you_mean, listed, shown
 
 __all__ = [
     "NAMED",
@@ -52,7 +52,7 @@ class Problems:
             if not isinstance(name, str) or name not in known:
                 about = f"; known: {listed(known)}" if known else "; there are none"
                 title = name if isinstance(name, str) else shown(name)
-                self.add(f"{place}.{title}" if place else title, f"unknown {what}{_hint(name, known)}{about}")
+                self.add(f"{place}.{title}" if place else title, f"unknown {what}{did_you_mean(name, known)}{about}")
 
     def check_mapping(self, place: str, value: Any) -> dict[str, Any]:
         """Return the value as a dict; if it is not one, add a problem and return an empty dict."""
@@ -74,11 +74,6 @@ class Problems:
         if self._texts:
             count = "a problem" if len(self._texts) == 1 else f"{len(self._texts)} problems"
             raise InputError(f"{count} in the configuration:\n" + "\n".join(f"- {text}" for text in self._texts))
-
-
-def _hint(value: Any, known: Iterable[str]) -> str:
-    close = get_close_matches(value, list(known), n=1) if isinstance(value, str) else []
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def is_too_deep(value: Any) -> bool:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from hideseek.benchmark._layout import Table
 from hideseek.benchmark._scores import SCORES
-from hideseek.benchmark._store import Record
+from hideseek.benchmark.layout import Table
+from hideseek.benchmark.store import Record
 from hideseek.errors import InputError
 from hideseek.metrics import compare_seeds, summarize_seeds
 

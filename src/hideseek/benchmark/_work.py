@@ -15,11 +15,11 @@ import torch
 from numpy.typing import NDArray
 
 from hideseek.benchmark._jobs import Job, Piece
-from hideseek.benchmark._origin import versions
-from hideseek.benchmark._own_tables import rows_of
 from hideseek.benchmark._scores import scores_of
 from hideseek.benchmark._search import best_penalty
 from hideseek.benchmark._strict import parameters_of
+from hideseek.benchmark.origin import versions
+from hideseek.benchmark.own_tables import rows_of
 from hideseek.datasets import Dataset
 from hideseek.engine.device import resolve_device
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from hideseek.cli._usage import did_you_mean
 from hideseek.errors import InputError
+from hideseek.wording import did_you_mean, some
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -28,8 +28,6 @@ def check_names(table: nw.DataFrame[Any], names: Iterable[str], source: str) -> 
 
 def features_for(model: Any, table: nw.DataFrame[Any], source: str) -> Any:
     """Return the columns that the model was fitted on, in that order; other columns are ignored."""
-    from hideseek.validation import some
-
     names = getattr(model, "feature_names_in_", None)
     if names is None:  # fitted on an array: columns are matched by position
         return table.to_numpy()

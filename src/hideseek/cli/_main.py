@@ -11,8 +11,9 @@ from typing import Any
 
 from hideseek.cli._output import Output
 from hideseek.cli._parser import COMMANDS, build_parser
-from hideseek.cli._usage import UsageError, did_you_mean
+from hideseek.cli._usage import UsageError
 from hideseek.errors import HideSeekError
+from hideseek.wording import did_you_mean
 
 __all__ = ["main"]
 

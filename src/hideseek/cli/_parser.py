@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import cache
 from typing import Any, NoReturn, Protocol, cast
 
 from hideseek._version import __version__
@@ -62,8 +63,9 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}; see {self.prog} --help")
 
 
+@cache
 def build_parser() -> Parser:
-    """Return the parser of all commands."""
+    """Return the parser of all commands, built once in a process."""
     parser = Parser(
         prog="hideseek",
         description="Which few features decided the prediction of this row?",

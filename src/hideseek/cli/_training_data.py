@@ -16,9 +16,9 @@ _POOLS = {
 def held_of_training(model: Any) -> list[str]:
     """Return one phrase for each kind of training data in the model."""
     held = ["mean and standard deviation of each column"]
-    ensemble = getattr(model, "_ensemble", None)
-    if ensemble is None:
+    if not hasattr(model, "learned_"):  # a baseline method
         return held
+    ensemble = model.learned_.ensemble
     held.append(_POOLS[model.pool_].format(len(ensemble.pool)))
     if ensemble.scaler.ramps is not None:
         n_columns = len(set(ensemble.scaler.ramps.column.tolist()))

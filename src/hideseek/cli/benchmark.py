@@ -117,7 +117,7 @@ def _say(results: Results, folder: Path, arguments: argparse.Namespace, output: 
 def _config(path: str) -> Config:
     """Read the configuration, and load the tables of datasets given as files."""
     from hideseek.benchmark import Config
-    from hideseek.benchmark._config import read_description
+    from hideseek.benchmark.config import read_description
 
     description = read_description(path)
     datasets = description.get("datasets") if isinstance(description, dict) else None

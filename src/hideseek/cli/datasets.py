@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from hideseek.cli._columns import frame_of
 from hideseek.cli._formats import STANDARD_STREAM, format_of, is_stream
 from hideseek.cli._output import Output
-from hideseek.cli._usage import UsageError, did_you_mean
+from hideseek.cli._usage import UsageError
 from hideseek.cli._writing import check_free, encode_table, write_bytes
+from hideseek.wording import did_you_mean
 
 if TYPE_CHECKING:
     from hideseek.datasets import Dataset

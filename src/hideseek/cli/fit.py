@@ -12,10 +12,11 @@ from hideseek.cli._columns import check_names
 from hideseek.cli._output import Output
 from hideseek.cli._reading import read_table, title
 from hideseek.cli._target import TASKS, split_target, task_of
-from hideseek.cli._usage import UsageError, did_you_mean
+from hideseek.cli._usage import UsageError
 from hideseek.cli._writing import check_free, check_suffix, with_path_in_errors
 from hideseek.engine.recipe import PRESETS
 from hideseek.errors import InputError
+from hideseek.wording import did_you_mean
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -148,26 +149,19 @@ def _estimator(task: str, arguments: argparse.Namespace) -> Any:
     return estimator(**given, **others)
 
 
-def _parts(y: NDArray[Any], task: str, arguments: argparse.Namespace) -> tuple[NDArray[Any], NDArray[Any]]:
+def _parts(y: NDArray[Any], task: str, arguments: argparse.Namespace) -> list[NDArray[Any]]:
     """Return the rows to fit and the rows to score on, stratified by class in classification."""
     import numpy as np
-    from sklearn.model_selection import train_test_split
 
-    rows = np.arange(len(y))
+    from hideseek.tables import held_out_rows
+
     if not arguments.held_out:
-        return rows, rows[:0]
-    labels = y.astype(str)
-    stratify = task == "classification" and np.unique(labels, return_counts=True)[1].min() > 1
+        return [np.arange(len(y)), np.arange(0)]
+    classes = y.astype(str) if task == "classification" else None
     try:
-        train, held_out = train_test_split(
-            rows,
-            test_size=arguments.held_out,
-            random_state=arguments.seed,
-            stratify=labels if stratify else None,
-        )
+        return held_out_rows(len(y), arguments.held_out, arguments.seed, classes)
     except ValueError as error:
         raise InputError(f"--held-out {arguments.held_out:g}: {error}") from error
-    return np.sort(train), np.sort(held_out)
 
 
 def _scores(model: Any, table: nw.DataFrame[Any], y: NDArray[Any]) -> dict[str, Any]:

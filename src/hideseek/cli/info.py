@@ -6,17 +6,18 @@ import argparse
 import os
 import platform
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from hideseek._version import __version__
 from hideseek.cli._output import Output
+from hideseek.extras import version_of
+from hideseek.wording import some
 
 HELP = "say what is in a saved model; without one, versions and devices"
 
 _NEEDED = ("torch", "numpy", "scikit-learn", "safetensors", "narwhals", "rich")
 _EXTRAS = ("pandas", "polars", "pyarrow", "matplotlib", "pooch", "shap", "lime", "xgboost", "ray")
-_XGBOOST = {"xgboost": "xgboost-cpu"}
+_SAME_MODULE = {"xgboost": ("xgboost-cpu",)}
 """Alternative packages that provide the same module."""
 
 
@@ -34,7 +35,6 @@ def _model(path: str, output: Output) -> dict[str, Any]:
     from hideseek import load
     from hideseek.cli._training_data import held_of_training
     from hideseek.persistence import header_of
-    from hideseek.validation import some
 
     header, model = header_of(path), load(path)
     names = getattr(model, "feature_names_in_", None)
@@ -83,7 +83,7 @@ def _short(value: Any) -> str:
 def _installation(output: Output) -> dict[str, Any]:
     import torch
 
-    versions = {name: _version(name) for name in (*_NEEDED, *_EXTRAS)}
+    versions = {name: version_of(name, *_SAME_MODULE.get(name, ())) for name in (*_NEEDED, *_EXTRAS)}
     devices = ["cpu", *(torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count()))]
     data = os.environ.get("HIDESEEK_DATA")
     output.line(f"hideseek {__version__}, Python {platform.python_version()}, {platform.platform()}")
@@ -105,12 +105,3 @@ def _installation(output: Output) -> dict[str, Any]:
         "threads": torch.get_num_threads(),
         "data_folder": data,
     }
-
-
-def _version(package: str) -> str | None:
-    for name in (package, _XGBOOST.get(package)):
-        try:
-            return None if name is None else version(name)
-        except PackageNotFoundError:
-            continue
-    return None

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hideseek.datasets._dataset import Dataset, Split
-from hideseek.datasets._draws import Floats, draw_labels, falling_probability
+from hideseek.datasets._draws import Floats, draw_labels
 from hideseek.datasets._files import PublishedFile, read_published
 from hideseek.datasets._parts import RawTable, divide, eighty_ten_ten
+from hideseek.datasets.truth import falling_probability
 from hideseek.validation import check_parameters, choice, integer
 
 __all__ = ["california_switch", "load_california"]

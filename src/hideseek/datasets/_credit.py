@@ -8,10 +8,10 @@ import io
 import numpy as np
 
 from hideseek.datasets._dataset import Dataset, Split
-from hideseek.datasets._draws import draw_labels, falling_probability
+from hideseek.datasets._draws import draw_labels
 from hideseek.datasets._files import PublishedFile, read_published
 from hideseek.datasets._parts import RawTable, divide, eighty_ten_ten
-from hideseek.datasets._syn import syn_name, syn_truth
+from hideseek.datasets.truth import falling_probability, syn_name, syn_truth
 from hideseek.validation import check_parameters, integer
 
 __all__ = ["credit_syn", "load_credit"]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hideseek.validation import check_parameters, integer, number
 
-__all__ = ["Floats", "check_arguments", "column_names", "correlated_normal", "draw_labels", "falling_probability"]
+__all__ = ["Floats", "check_arguments", "column_names", "correlated_normal", "draw_labels"]
 
 Floats = NDArray[np.float64]
 
@@ -33,11 +33,6 @@ def correlated_normal(rng: np.random.Generator, n_samples: int, n_features: int,
         X *= np.sqrt(1 - rho)
         X += np.sqrt(rho) * rng.standard_normal((n_samples, 1))
     return X
-
-
-def falling_probability(U: Floats) -> Floats:
-    """Return 1 / (1 + exp(U)), for U of any size and without overflow."""
-    return np.exp(-np.logaddexp(0.0, U))
 
 
 def draw_labels(rng: np.random.Generator, probability: Floats) -> NDArray[np.int64]:

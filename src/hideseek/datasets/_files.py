@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hideseek.errors import DataError
+from hideseek.extras import import_extra
 
 __all__ = ["PublishedFile", "read_published"]
 
@@ -66,13 +67,8 @@ def _provided(file: PublishedFile, folder: Path) -> Path:
 
 def _downloaded(file: PublishedFile) -> Path:
     """Return the path of the download in the cache; an incomplete or wrong file never gets this name."""
-    try:
-        import pooch
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"downloading {file.path} needs pooch, which is not installed: pip install 'hideseek[data]', "
-            f"or set {_VARIABLE} to a folder that has the file"
-        ) from error
+    otherwise = f", or set {_VARIABLE} to a folder that has the file"
+    pooch = import_extra("pooch", "data", f"downloading {file.path} needs pooch", otherwise=otherwise)
     name = f"{file.path}.tgz" if file.member else file.path
     cache = pooch.create(
         path=pooch.os_cache("hideseek"),

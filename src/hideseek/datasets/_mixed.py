@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hideseek.datasets._dataset import Dataset
-from hideseek.datasets._draws import check_arguments, correlated_normal, draw_labels, falling_probability
-from hideseek.datasets._syn import SWITCH, syn_name, syn_truth
+from hideseek.datasets._draws import check_arguments, correlated_normal, draw_labels
+from hideseek.datasets.truth import SWITCH, falling_probability, syn_name, syn_truth
 from hideseek.frames import make_frame
 from hideseek.validation import check_parameters, choice, number
 

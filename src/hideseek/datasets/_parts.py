@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from hideseek.datasets._dataset import Dataset, Split
+from hideseek.extras import import_extra
 
 __all__ = ["RawTable", "Rows", "divide", "eighty_ten_ten"]
 
@@ -55,12 +56,7 @@ def divide(table: RawTable, rows: Rows, *, standardize: bool, as_frame: bool) ->
 def _part(table: RawTable, X: NDArray[np.float64], rows: NDArray[np.intp], as_frame: bool) -> Dataset:
     if not as_frame:
         return Dataset(table.name, X[rows], table.y[rows], table.feature_names)
-    try:
-        import pandas as pd
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "as_frame=True needs pandas, which is not installed: pip install 'hideseek[data]'"
-        ) from error
+    pd = import_extra("pandas", "data", "as_frame=True needs pandas")
     index = table.index[rows]
     frame = pd.DataFrame(X[rows], columns=list(table.feature_names), index=index)
     return Dataset(table.name, frame, pd.Series(table.y[rows], name=table.label_name, index=index), table.feature_names)

@@ -7,14 +7,8 @@ from statistics import NormalDist
 import numpy as np
 
 from hideseek.datasets._dataset import Dataset
-from hideseek.datasets._draws import (
-    Floats,
-    check_arguments,
-    column_names,
-    correlated_normal,
-    draw_labels,
-    falling_probability,
-)
+from hideseek.datasets._draws import Floats, check_arguments, column_names, correlated_normal, draw_labels
+from hideseek.datasets.truth import falling_probability
 from hideseek.validation import check_parameters, integer
 
 __all__ = ["make_cafe", "make_ice_cream", "make_multiclass", "make_switch"]

@@ -2,53 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from numpy.typing import NDArray
 
 from hideseek.datasets._dataset import Dataset
-from hideseek.datasets._draws import (
-    Floats,
-    check_arguments,
-    column_names,
-    correlated_normal,
-    draw_labels,
-    falling_probability,
-)
-from hideseek.validation import check_parameters, choice, number
+from hideseek.datasets._draws import check_arguments, column_names, correlated_normal, draw_labels
+from hideseek.datasets.truth import SWITCH, falling_probability, syn_name, syn_truth
+from hideseek.validation import check_parameters, number
 
-__all__ = ["SWITCH", "make_syn", "make_syn_regression", "syn_name", "syn_truth"]
-
-SWITCH = 10
-"""Index of the column that switches in Syn4 to Syn6: x11."""
-
-
-def _u1(x1: Floats, x2: Floats) -> Floats:
-    return x1 * x2
-
-
-def _u2(x3: Floats, x4: Floats, x5: Floats, x6: Floats) -> Floats:
-    return x3**2 + x4**2 + x5**2 + x6**2 - 4
-
-
-def _u3(x7: Floats, x8: Floats, x9: Floats, x10: Floats) -> Floats:
-    return -10 * np.sin(0.2 * x7) + np.abs(x8) + x9 + np.exp(-x10) - 2.4
-
-
-_Branch = tuple[Callable[..., Floats], slice]
-_U1: _Branch = (_u1, slice(0, 2))
-_U2: _Branch = (_u2, slice(2, 6))
-_U3: _Branch = (_u3, slice(6, 10))
-_BRANCHES = {
-    "Syn1": (_U1,),
-    "Syn2": (_U2,),
-    "Syn3": (_U3,),
-    "Syn4": (_U1, _U2),
-    "Syn5": (_U1, _U3),
-    "Syn6": (_U2, _U3),
-}
-"""U and the columns it depends on: one for all rows, or one below the switch and one from it on."""
+__all__ = ["make_syn", "make_syn_regression"]
 
 
 def make_syn(
@@ -132,25 +93,3 @@ def make_syn_regression(
     return Dataset(
         f"{name} regression", X, U + noise * rng.standard_normal(n_samples), column_names(n_features), relevant
     )
-
-
-def syn_name(owner: str, name: str) -> str:
-    """Return the name as the paper writes it, or raise an InputError."""
-    written = name.capitalize() if isinstance(name, str) else name
-    check_parameters(owner, {"name": written}, {"name": choice(*_BRANCHES)})
-    return written
-
-
-def syn_truth(name: str, X: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return U and the relevant features of every row, from the first eleven columns of X."""
-    relevant = np.zeros(X.shape, dtype=bool)
-    branches = _BRANCHES[name]
-    values = [u(*X[:, columns].T) for u, columns in branches]
-    if len(branches) == 1:
-        relevant[:, branches[0][1]] = True
-        return values[0], relevant
-    below = X[:, SWITCH] < 0
-    relevant[:, SWITCH] = True
-    for (_, columns), rows in zip(branches, (below, ~below), strict=True):
-        relevant[:, columns] = rows[:, None]
-    return np.where(below, *values), relevant

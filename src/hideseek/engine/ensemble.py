@@ -11,13 +11,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from hideseek.blocks import row_blocks
 from hideseek.engine.device import for_each_block, to_host
 from hideseek.engine.draws import Stream, integers, normal, step_keys
 from hideseek.engine.groups import Groups
 from hideseek.engine.hideseek import masks, mix
 from hideseek.engine.knockoffs import Knockoffs
 from hideseek.engine.path import entry_log_prices, position_of, positions_of
-from hideseek.engine.scaling import Scaler, row_blocks
+from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Stack
 from hideseek.engine.strata import stratified
 

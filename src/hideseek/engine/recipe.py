@@ -59,8 +59,8 @@ class Recipe:
     def for_rows(self, n_rows: int) -> Recipe:
         """Return the recipe for a table of so many rows: a short one is learned in fewer and smaller steps.
 
-        Weights decay more, up to eight times, the fewer rows there are: what a network could learn by heart fades. Up
-        to ``_LONG`` rows all members of every range are trained, since few rows hardly tell ranges apart.
+        Weights decay more, up to eight times, the fewer rows there are, so that a network learns less by heart. Up to
+        ``_LONG`` rows all members of every range are trained, since few rows hardly tell ranges apart.
         """
         if not self.highest_prices or n_rows > _LONG:
             return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,20 +10,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from hideseek.blocks import row_blocks
 from hideseek.engine.ramps import Ramps
 
-__all__ = ["Scaler", "row_blocks"]
+__all__ = ["Scaler"]
 
-_BLOCK_CELLS = 2**20
 _FARTHEST = 1e6
 _ROWS_FOR_RAMPS = 20_000
-
-
-def row_blocks(n_rows: int, n_columns: int, cells: int = _BLOCK_CELLS) -> Iterator[slice]:
-    """Yield slices of rows of about ``cells`` cells each, so that copies of a large table stay small."""
-    size = max(1, cells // max(1, n_columns))
-    for start in range(0, n_rows, size):
-        yield slice(start, min(start + size, n_rows))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
 from hideseek.errors import InputError
-from hideseek.metrics._answers import as_answers
+from hideseek.metrics.answers import as_answers
 
 __all__ = ["BlackBox"]
 

@@ -18,11 +18,11 @@ from hideseek.errors import InputError
 from hideseek.estimators._asking import BlackBox
 from hideseek.estimators._base import BaseHideSeek
 from hideseek.estimators._docs import documented
-from hideseek.estimators._fitting import Prepared
-from hideseek.estimators._many import Problem
+from hideseek.estimators._many import Problem as GivenProblem
 from hideseek.frames import n_rows, take_rows
 from hideseek.metrics import Fidelity, answer_fidelity, compare_fidelity
-from hideseek.metrics._answers import TASK
+from hideseek.metrics.answers import TASK
+from hideseek.search.problem import Problem
 from hideseek.tables import dense, rows_of_fit
 from hideseek.validation import Rule
 
@@ -181,14 +181,14 @@ class BlackBoxExplainer(BaseHideSeek):
         """
         return super().fit(X, y, sample_weight)
 
-    def fit_many(self, problems: Sequence[Problem]) -> list[Self]:
+    def fit_many(self, problems: Sequence[GivenProblem]) -> list[Self]:
         """Fit many tables of one shape as one stack, as the estimators do; the y of each is not looked at."""
         return super().fit_many(problems)
 
     def _rules(self) -> dict[str, Rule]:
         return {**super()._rules(), "task": TASK}
 
-    def _prepared(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Prepared:
+    def _prepared(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Problem:
         # Row numbers go the way of labels: through every check and choice of rows, to where the model is asked.
         X = X.detach().to_dense() if hasattr(X, "detach") else dense(X)  # a tensor stays one for the model
         rows = np.arange(n_rows(X))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hideseek.blocks import row_blocks
 from hideseek.effects import Effects
-from hideseek.engine.scaling import row_blocks
 
 if TYPE_CHECKING:
     from hideseek.estimators._base import BaseHideSeek

@@ -16,7 +16,7 @@ from hideseek.engine.ensemble import POOLS
 from hideseek.engine.replacement import REPLACEMENTS
 from hideseek.estimators._parameters import RULES
 from hideseek.metrics import Fidelity
-from hideseek.metrics._answers import TASK
+from hideseek.metrics.answers import TASK
 from hideseek.persistence import LABELS, Description
 from hideseek.schema import (
     BOOLEAN,
@@ -35,7 +35,7 @@ from hideseek.schema import (
     text,
 )
 from hideseek.search.screening import REASONS
-from hideseek.tabular._schema import ENCODER
+from hideseek.tabular.schema import ENCODER
 from hideseek.validation import Rule, choice, integer, number
 
 __all__ = ["FARTHEST", "TABLE", "description_rules", "ensemble_rules"]

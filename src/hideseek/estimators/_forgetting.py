@@ -12,9 +12,7 @@ __all__ = ["fitted_or_forgotten", "gradients_as_before"]
 
 _Model = TypeVar("_Model")
 
-_PRIVATE = frozenset(
-    ["_ensemble", "_loss", "_price_per_feature", "_target_center", "_target_scale", "_center", "_scale"]
-)
+_PRIVATE = frozenset(["_loss", "_price_per_feature", "_target_center", "_target_scale", "_center", "_scale"])
 """What a fit learns besides the attributes that end in an underscore."""
 
 

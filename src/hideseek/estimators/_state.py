@@ -21,14 +21,15 @@ from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Stack
 from hideseek.estimators._parameters import RULES
 from hideseek.estimators._search_state import (
-    restore_search,
-    restore_stand_ins,
+    search_from,
+    stand_ins_from,
     state_of_search,
     state_of_stand_ins,
     with_prefix,
 )
 from hideseek.persistence import Arrays, Description
 from hideseek.search import Trust
+from hideseek.search.learned import Learned
 from hideseek.tables import names_of_fit
 from hideseek.tabular import TableEncoder
 
@@ -39,9 +40,10 @@ _RAMPS = ("column", "low", "high", "center", "scale")
 
 def state_of(model: Any) -> tuple[Arrays, Description]:
     """Everything that explaining and predicting need, and the record of the fit."""
-    ensemble: Ensemble = model._ensemble
+    learned: Learned = model.learned_
+    ensemble = learned.ensemble
     arrays = {
-        **_arrays_of(ensemble, model.history_),
+        **_arrays_of(ensemble, learned.history),
         "center": ensemble.scaler.center,
         "scale": ensemble.scaler.scale,
         "constant": ensemble.scaler.constant,
@@ -50,28 +52,28 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
         arrays |= {f"ramps.{name}": getattr(ensemble.scaler.ramps, name) for name in _RAMPS}
     if model.encoder_.is_plain:
         arrays["fill"] = model.encoder_.fills
-    if hasattr(model, "feature_importances_"):
-        arrays["feature_importances"] = model.feature_importances_
+    if learned.feature_importances is not None:
+        arrays["feature_importances"] = learned.feature_importances
     if ensemble.kept is not None:
         arrays["kept"] = ensemble.kept.features
     names = getattr(model, "feature_names_in_", None)
-    searched_arrays, searched = state_of_search(model)
+    searched_arrays, searched = state_of_search(learned)
     description = {
         "parameters": _parameters_of(model),
         "hide": list(ensemble.stack.hide.sizes),
         "seek": list(ensemble.stack.seek.sizes),
-        "recipe": asdict(model.recipe_),
-        "penalty": model.penalty_,
+        "recipe": asdict(learned.recipe),
+        "penalty": learned.penalty,
         "price": ensemble.price,
         "n_features": model.n_features_in_,
         "feature_names": None if names is None else [str(name) for name in names],
         "target": model._target_state(),
         "encoder": None if model.encoder_.is_plain else model.encoder_.to_json(),
-        "pool": model.pool_,
+        "pool": learned.pool,
         "target_name": model.target_name_,
         "search": searched,
-        "trust": None if model.trust_ is None else model.trust_.figures(),
-        "stand_ins": state_of_stand_ins(model),
+        "trust": None if learned.trust is None else learned.trust.figures(),
+        "stand_ins": state_of_stand_ins(learned),
     }
     return {**arrays, **searched_arrays}, description
 
@@ -101,8 +103,6 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
         model.feature_names_in_ = np.array(description["feature_names"], dtype=object)
     model.encoder_ = _encoder_from(names_of_fit(model), arrays, description)
     model.target_name_ = description.get("target_name")
-    if "feature_importances" in arrays:
-        model.feature_importances_ = arrays["feature_importances"]
     widths = model.encoder_.widths
     kept = Kept.of(arrays["kept"], widths) if "kept" in arrays else None
     own = with_prefix(arrays, "ramps.")
@@ -116,18 +116,21 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
     tensors = {name: torch.from_numpy(arrays[name]).to(device) for name in names if name in arrays}
     stack = Stack.from_members(hide, seek, tensors["parameters"], groups, tensors.get("price_range"))
     knockoffs = _knockoffs_from(arrays, recipe["replacement"], device)
-    model._ensemble = Ensemble(
-        stack, tensors["visible"], tensors["pool"], scaler, knockoffs, kept, description.get("price")
-    )
-    model.history_ = with_prefix(arrays, "history.")
-    model.recipe_ = _recipe_from(recipe)
-    model.penalty_ = description["penalty"]
-    model.pool_ = description.get("pool", "values" if model._ensemble.knockoffs is None else "noise")
-    model._set_target_state(description["target"])
-    restore_search(model, arrays, description.get("search", {}))
+    ensemble = Ensemble(stack, tensors["visible"], tensors["pool"], scaler, knockoffs, kept, description.get("price"))
     trust = description.get("trust")
-    model.trust_ = None if trust is None else Trust(**trust).with_warnings()
-    restore_stand_ins(model, description.get("stand_ins"))
+    model.learned_ = Learned(
+        ensemble,
+        _recipe_from(recipe),
+        description["penalty"],
+        with_prefix(arrays, "history."),
+        len(model._names()),
+        pool=description.get("pool", "values" if knockoffs is None else "noise"),
+        stand_ins=stand_ins_from(description.get("stand_ins")),
+        trust=None if trust is None else Trust(**trust).with_warnings(),
+        feature_importances=arrays.get("feature_importances"),
+        **search_from(arrays, description.get("search", {}), answers_for_range=bool(recipe.get("highest_prices", ()))),
+    )
+    model._set_target_state(description["target"])
 
 
 def _recipe_from(recipe: Description) -> Recipe:

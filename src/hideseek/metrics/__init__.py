@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hideseek.metrics._audit import Audit, Estimate, audit
 from hideseek.metrics._fidelity import Fidelity, answer_fidelity, compare_fidelity, fidelity
-from hideseek.metrics._patches import best_patches, patch_scores
 from hideseek.metrics._prediction import auroc
 from hideseek.metrics._seeds import PairedComparison, SeedSummary, compare_seeds, summarize_seeds
 from hideseek.metrics._selection import (
@@ -15,6 +14,7 @@ from hideseek.metrics._selection import (
     switch_accuracy,
     top_k,
 )
+from hideseek.metrics.patches import best_patches, patch_scores
 
 __all__ = [
     "Audit",

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from hideseek.errors import InputError
 from hideseek.frames import mixed_rows
-from hideseek.metrics._answers import TASK, as_answers
 from hideseek.metrics._selection import as_mask, top_k
+from hideseek.metrics.answers import TASK, as_answers
 from hideseek.validation import Rule, as_array, check_parameters, integer
 
 __all__ = ["Fidelity", "answer_fidelity", "compare_fidelity", "fidelity"]

@@ -18,7 +18,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from hideseek.engine.scaling import Scaler, row_blocks
+from hideseek.blocks import row_blocks
+from hideseek.engine.scaling import Scaler
 from hideseek.frames import FrameLibrary, make_frame
 from hideseek.search.terms import Term, modifier_scores, pair_scores, single_scores
 

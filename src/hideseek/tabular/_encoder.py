@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hideseek.errors import InputError
-from hideseek.tabular._codes import CategoryCode, Code, NumberCode, code_from_json, fit_code
 from hideseek.tabular._grouping import Feature, features_of
 from hideseek.tabular._remarks import remarks_on_news, remarks_on_training
 from hideseek.tabular._table import Column, Table
-from hideseek.validation import listed, some
+from hideseek.tabular.codes import CategoryCode, Code, NumberCode, code_from_json, fit_code
 from hideseek.warn import warn_caller
+from hideseek.wording import listed, some
 
 __all__ = ["TableEncoder"]
 

@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 from hideseek.errors import InputError
-from hideseek.validation import some
+from hideseek.wording import some
 
 __all__ = ["Feature", "features_of", "is_grouping"]
 

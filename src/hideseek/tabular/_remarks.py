@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from hideseek.tabular._codes import CategoryCode, Code, Coded, as_levels
 from hideseek.tabular._table import Column
-from hideseek.validation import some
+from hideseek.tabular.codes import CategoryCode, Code, Coded, as_levels
+from hideseek.wording import some
 
 __all__ = ["remarks_on_news", "remarks_on_training"]
 

@@ -21,11 +21,17 @@ from hideseek.metrics._audit._pairs import WeightedPairs
 from hideseek.metrics._audit._rows import Draw, MaskedRows, Pairs
 from hideseek.metrics._audit._training import Networks, best_snapshot, chosen_for_each_fold
 
-__all__ = ["Predictions", "predictions"]
+__all__ = ["Predictions", "predictions", "steps_of"]
 
 _BATCH = 128
-_STEPS = 400
+_STEPS, _ROWS_OF_STEPS, _LONGEST = 400, 10_000, 3
+"""Steps of training up to so many rows; with more rows in proportion, up to three times as many."""
 _BLENDS = 20
+
+
+def steps_of(n_rows: int) -> int:
+    """Return how many steps networks are trained for: many rows take longer to learn from."""
+    return round(_STEPS * min(max(1.0, n_rows / _ROWS_OF_STEPS), _LONGEST))
 
 
 @dataclass(frozen=True)
@@ -82,14 +88,15 @@ def predictions(
         torch.from_numpy(part).to(where) for part in (target.values, features.classes, features.feature_of_cell)
     )
     head = ClassHead(y, target.n_classes) if target.task == "classification" else ValueHead(y.float())
+    n_steps = steps_of(len(masks))
     with training_threads(where, 4 * rows.n_members * _BATCH):
-        weighted = WeightedPairs(rows, _STEPS)
+        weighted = WeightedPairs(rows, n_steps)
         own, pairs = rows.held_out_with(masks), weighted.held_out
         selection = [_Question(weighted.draw, pairs, own), _Question(rows.own, own, own)]
         everything, random = (rows.held_out_with(part) for part in (torch.ones_like(masks), rows.random_masks))
         more = [_Question(rows.everything, everything, everything), _Question(rows.random_sets, random, random)]
-        target_answers = _Answers(rows, head, [*selection, *more])
-        cell_answers = _Answers(rows, CellHead(classes, feature_of_cell), selection)
+        target_answers = _Answers(rows, head, [*selection, *more], n_steps)
+        cell_answers = _Answers(rows, CellHead(classes, feature_of_cell), selection, n_steps)
         by_target, by_cell = target_answers.in_order(), cell_answers.in_order()
         by_pair = target_answers.about(pairs)
     pair_rows = torch.cat([one for one, _ in pairs]).cpu().numpy()
@@ -113,11 +120,11 @@ class _Answers:
     estimate the same, and ROAR's have learned from fewer pairs.
     """
 
-    def __init__(self, rows: MaskedRows, head: Head, questions: list[_Question]) -> None:
+    def __init__(self, rows: MaskedRows, head: Head, questions: list[_Question], n_steps: int) -> None:
         self._rows, self._questions, self._networks = rows, questions, Networks(rows, head)
-        snapshots = self._networks.train(self._networks.start(), [rows.independent], _STEPS, cool=False)
+        snapshots = self._networks.train(self._networks.start(), [rows.independent], n_steps, cool=False)
         start = best_snapshot(self._networks, snapshots[:, 0], rows.held_out_independent())
-        snapshots = self._networks.train(start, [question.draw for question in questions], _STEPS, cool=True)
+        snapshots = self._networks.train(start, [question.draw for question in questions], n_steps, cool=True)
         self._weights = [
             best_snapshot(self._networks, snapshots[:, i], question.judged_on) for i, question in enumerate(questions)
         ]

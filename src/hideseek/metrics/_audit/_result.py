@@ -26,7 +26,9 @@ class Audit:
     """What a selection reveals about the target, and what the choice itself reveals; made by :func:`audit`.
 
     Scores are means over rows, the higher the better: the log-likelihood in nats for classes, minus the squared error
-    for values. Every row is scored by networks that have not learned from it.
+    for values. Every row is scored by networks that have not learned from it. Networks learn from a limited number of
+    rows, so scores are somewhat below what is possible with the same features; the more features, the further.
+    ENCODE is a difference of two such scores, in which that cancels.
 
     Attributes:
         task: "classification" or "regression".
@@ -41,9 +43,11 @@ class Audit:
         encode: ENCODE, roar - evalx: what the choice of the features reveals about the target beyond their values. 0
             for a selector without label leakage.
         eauroc: AUROC of EVAL-X's predictions; None for values.
+        eaccuracy: Share of the rows whose class EVAL-X predicts (eACC); None for values.
         r2: Share of the variance that EVAL-X's predictions explain; None for classes.
         own: AUROC or R2 of the method's own predictions, if they were given.
-        own_gain: ``own`` minus ``eauroc`` or ``r2``. Above 0: the method uses more than the selected values.
+        own_gain: ``own`` minus ``eauroc`` or ``r2``. Above 0: the method uses more than the selected values, or has
+            learned from more rows than the networks of the audit.
         feature_leak: What the choice of the features reveals about each hidden feature beyond the selected values, in
             nats, mean over all rows. Shape: ``(features,)``.
         feature_leak_error: Its standard error. Shape: ``(features,)``.
@@ -57,8 +61,8 @@ class Audit:
         >>> some = Estimate(-0.44, 0.01)
         >>> found = Audit("classification", 500, ("age", "sex"), 1.0, nothing=Estimate(-0.69, 0.001), random=some,
         ...               evalx=some, roar=Estimate(-0.33, 0.01), everything=Estimate(-0.32, 0.01),
-        ...               encode=Estimate(0.11, 0.01), eauroc=Estimate(0.8, 0.01), r2=None, own=None, own_gain=None,
-        ...               feature_leak=np.zeros(2), feature_leak_error=np.ones(2),
+        ...               encode=Estimate(0.11, 0.01), eauroc=Estimate(0.8, 0.01), eaccuracy=Estimate(0.8, 0.01),
+        ...               r2=None, own=None, own_gain=None, feature_leak=np.zeros(2), feature_leak_error=np.ones(2),
         ...               total_feature_leak=Estimate(0.0, 0.01), sufficiency=np.zeros(500))
         >>> found.encodes_label, found.leaks_features
         (True, False)
@@ -75,6 +79,7 @@ class Audit:
     everything: Estimate
     encode: Estimate
     eauroc: Estimate | None
+    eaccuracy: Estimate | None
     r2: Estimate | None
     own: Estimate | None
     own_gain: Estimate | None
@@ -106,6 +111,7 @@ class Audit:
             ("everything", self.everything),
             ("ENCODE", self.encode),
             ("eAUROC" if self.task == "classification" else "R2", self.eauroc or self.r2),
+            ("eACC", self.eaccuracy),
             (f"own {short}", self.own),
             (f"own {short} - {'eAUROC' if self.task == 'classification' else 'R2'}", self.own_gain),
             ("feature leak", self.total_feature_leak),

@@ -89,7 +89,7 @@ class Summary:
         return np.reshape(sums, (*gain.shape[:-1], n_rows)) * n_rows / len(y)
 
     def quality(self, evalx: NDArray[np.float64], own: NDArray[np.float64] | None) -> dict[str, Any]:
-        """Return AUROC or R2 of EVAL-X's predictions, of the method's own, and the difference."""
+        """Return AUROC and accuracy, or R2, of EVAL-X's predictions, those of the method's own, and the difference."""
         y, ranks = self._target.values, Ranks(self._target.values, self._target.n_classes)
 
         def good(kept: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
@@ -97,12 +97,16 @@ class Summary:
                 weighted_r2(y, kept[:, 0], weight) if self._target.task == "regression" else ranks.auroc(kept, weight)
             )
 
+        def right(kept: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
+            return float(weighted_mean((kept.argmax(axis=1) == y).astype(np.float64), weight))
+
         def estimate(statistic: Any) -> Estimate:
             return Estimate(*map(float, with_error(statistic, evalx, evalx.mean(axis=0), self._fold, self._seed)))
 
         named = estimate(good)
         return {
             "eauroc": named if self._target.task == "classification" else None,
+            "eaccuracy": estimate(right) if self._target.task == "classification" else None,
             "r2": named if self._target.task == "regression" else None,
             "own": None if own is None else estimate(lambda kept, weight: good(own, weight)),
             "own_gain": None if own is None else estimate(lambda kept, weight: good(own, weight) - good(kept, weight)),

@@ -8,10 +8,10 @@ from math import cos, pi
 import torch
 from torch import Tensor
 
+from hideseek.blocks import row_blocks
 from hideseek.engine.adam import Adam
 from hideseek.engine.dense import Dense
 from hideseek.engine.networks import split
-from hideseek.engine.scaling import row_blocks
 from hideseek.errors import TrainingError
 from hideseek.metrics._audit._heads import Head
 from hideseek.metrics._audit._rows import Draw, MaskedRows, Pairs

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hideseek.cells import format_value, named_answer
 from hideseek.engine.along import answers_along, price_bounds
 from hideseek.errors import InputError
-from hideseek.estimators._base import BaseHideSeek
+from hideseek.estimators import BaseHideSeek
 from hideseek.explanation import Explanation
 from hideseek.report.figures.axes import check_axes, feature_lines, legend_below, letters, plain_frame, title
 from hideseek.report.figures.colours import first, foreground, grey
@@ -37,7 +37,7 @@ def entering(explanation: Explanation, position: int, *, max_features: int, ax: 
         )
     entry = np.asarray(one.entry_price[0], dtype=np.float64)
     model = one.model if isinstance(one.model, BaseHideSeek) else None
-    low, high = _bounds(entry) if model is None else price_bounds(model._ensemble)
+    low, high = _bounds(entry) if model is None else price_bounds(model.learned_.ensemble)
     there = np.flatnonzero(entry > low)
     if not len(there):
         raise InputError(f"row {position}: no feature enters at any price, so there is nothing to draw")
@@ -48,7 +48,7 @@ def entering(explanation: Explanation, position: int, *, max_features: int, ax: 
         [one.feature_names[j] for j in there], -np.arange(float(len(there))), max_features, ax, text=4
     )
     shown = there[: len(ax.get_yticks())]
-    price = None if model is None or model._ensemble.n_features is not None else model._ensemble.price
+    price = None if model is None or model.learned_.ensemble.n_features is not None else model.learned_.ensemble.price
     if price is not None:
         low, high = min(low, price), max(high, price)
         ax.axvline(price, color=foreground(), linestyle="--", linewidth=1.0)
@@ -84,7 +84,7 @@ def _answers(one: Explanation, model: BaseHideSeek, entry: NDArray[np.float64]) 
     """Return the prediction just after each feature has entered: the value, or the predicted class's probability."""
     if one._inputs is None:
         return []
-    units, ensemble = model._units(), model._ensemble
+    units, ensemble = model._units(), model.learned_.ensemble
     output, _ = answers_along(
         ensemble,
         np.asarray(one._inputs),

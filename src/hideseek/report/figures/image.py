@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from hideseek.errors import InputError
 from hideseek.explanation import Explanation
 from hideseek.metrics import best_patches
-from hideseek.metrics._patches import IMAGE_SHAPE
+from hideseek.metrics.patches import IMAGE_SHAPE
 from hideseek.report.figures.axes import new_or_given
 from hideseek.report.figures.colours import background, first, foreground, second
 from hideseek.report.figures.features import as_numbers

@@ -11,7 +11,7 @@ from hideseek.cells import count_answers, named_answer
 from hideseek.report.page.content import Content
 from hideseek.report.page.markup import Markup, element
 from hideseek.report.page.subgroups import Subgroup
-from hideseek.validation import listed
+from hideseek.wording import listed
 
 __all__ = ["groups"]
 

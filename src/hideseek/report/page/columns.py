@@ -16,8 +16,8 @@ from hideseek.errors import InputError
 from hideseek.explanation import Explanation
 from hideseek.tabular import Column as Cells
 from hideseek.tabular import Table, TableEncoder
-from hideseek.tabular._codes import Code, NumberCode, as_levels, sorted_levels
-from hideseek.validation import some
+from hideseek.tabular.codes import Code, NumberCode, as_levels, sorted_levels
+from hideseek.wording import some
 
 __all__ = ["Categories", "Column", "columns_of"]
 

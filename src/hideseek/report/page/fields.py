@@ -13,7 +13,7 @@ from hideseek.report.page.columns import Column
 from hideseek.report.page.content import Content
 from hideseek.report.page.model import kept_features, page_encoder
 from hideseek.report.page.packing import pack_column
-from hideseek.tabular._codes import CategoryCode, Code
+from hideseek.tabular.codes import CategoryCode, Code
 
 __all__ = ["page_fields"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from hideseek.explanation import Explanation
 from hideseek.report.page.columns import Column
 from hideseek.search import Trust
-from hideseek.validation import some
+from hideseek.wording import some
 
 __all__ = ["findings_of"]
 

@@ -19,20 +19,21 @@ Matrices are not in the JSON itself but in ``weights``, one array of single prec
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor
 
 from hideseek.cells import named_answer
 from hideseek.engine.scaling import Scaler
-from hideseek.estimators._base import BaseHideSeek
-from hideseek.estimators._effects import turns_of
+from hideseek.estimators import BaseHideSeek, turns_of
 from hideseek.explanation import Explanation
 from hideseek.report.page.packing import pack
 from hideseek.tabular import TableEncoder
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 __all__ = ["kept_features", "obstacle", "page_encoder", "page_model"]
 
@@ -51,7 +52,7 @@ def obstacle(explanation: Explanation, model: Any) -> str | None:
     check_is_fitted(model)
     if explanation.data is None or list(explanation.feature_names) != model._names():
         return "The explanation shows only some of the columns that the model needs."
-    ensemble = model._ensemble
+    ensemble = model.learned_.ensemble
     if ensemble.knockoffs is not None:
         return "The model draws hidden values by knockoffs, given the row, which this page cannot."
     if ensemble.n_features is not None:
@@ -67,7 +68,7 @@ def obstacle(explanation: Explanation, model: Any) -> str | None:
 
 def kept_features(model: BaseHideSeek) -> list[int]:
     """Return the numbers of the features that the networks see: all, or those that remain after screening."""
-    kept = getattr(model._ensemble, "kept", None)
+    kept = model.learned_.ensemble.kept
     return list(range(len(model._names()))) if kept is None else [int(j) for j in kept.features]
 
 
@@ -78,7 +79,7 @@ def page_encoder(model: BaseHideSeek) -> TableEncoder:
 
 def page_model(model: BaseHideSeek) -> dict[str, Any]:
     """Return what model.js needs to compute the masks and predictions of this fitted model."""
-    ensemble, encoder, store = model._ensemble, page_encoder(model), _Store()
+    ensemble, encoder, store = model.learned_.ensemble, page_encoder(model), _Store()
     hide, seek = ensemble.stack.layers()
     visible, n_seeks = ensemble.visible.cpu().numpy(), ensemble.stack.n_seeks
     seen = ensemble.scaler.widths(encoder.widths) or encoder.widths

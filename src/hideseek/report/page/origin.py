@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import platform
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from hideseek._version import __version__
 from hideseek.engine.draws import columns_given
-from hideseek.estimators._base import BaseHideSeek
+from hideseek.estimators import BaseHideSeek
+from hideseek.extras import version_of
 
 __all__ = ["name_of", "parameters_of", "versions"]
 
@@ -32,7 +32,7 @@ def parameters_of(model: Any) -> dict[str, str]:
 
 
 def _of_hideseek(model: BaseHideSeek) -> dict[str, Any]:
-    ensemble, recipe = model._ensemble, asdict(model.recipe_)
+    ensemble, recipe = model.learned_.ensemble, asdict(model.recipe_)
     n_given = columns_given(len(model._names()), model.recipe_.column_fraction)
     return {
         **recipe,
@@ -58,11 +58,6 @@ def _display(value: Any) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of this library, its dependencies and Python."""
-    found = {"hideseek": __version__, "Python": platform.python_version()}
-    for name in _LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:  # installed without metadata
-            found[name] = "unknown"
-    return found
+    """Return the versions of this library, Python and its dependencies."""
+    libraries = {name: version_of(name) or "unknown" for name in _LIBRARIES}
+    return {"hideseek": __version__, "Python": platform.python_version(), **libraries}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hideseek.engine.along import price_bounds
-from hideseek.estimators._base import BaseHideSeek
+from hideseek.estimators import BaseHideSeek
 from hideseek.explanation import Explanation
 from hideseek.report.page.content import Content
 from hideseek.report.page.packing import pack
@@ -38,7 +38,7 @@ def page_path(content: Content) -> dict[str, Any] | None:
     model = explanation.model if isinstance(explanation.model, BaseHideSeek) else content.model
     if not isinstance(model, BaseHideSeek) or (explanation._entry is None and explanation._entered is None):
         return None
-    ensemble = model._ensemble
+    ensemble = model.learned_.ensemble
     if ensemble.stack.price_range is None or ensemble.price is None or ensemble.n_features is not None:
         return None
     prices, chosen = _levels(*price_bounds(ensemble), ensemble.price)

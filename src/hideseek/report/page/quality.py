@@ -14,7 +14,7 @@ from hideseek.errors import InputError
 from hideseek.explanation import Explanation
 from hideseek.metrics import Fidelity, auroc
 from hideseek.targets import readable_target
-from hideseek.validation import some
+from hideseek.wording import some
 
 __all__ = ["check_actual", "fidelity_of", "quality_of"]
 

@@ -13,7 +13,7 @@ from sklearn.metrics import matthews_corrcoef
 from sklearn.tree import DecisionTreeClassifier
 
 from hideseek.report.page.columns import Column
-from hideseek.validation import listed
+from hideseek.wording import listed
 
 __all__ = ["Condition", "Rule", "rule_for"]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hideseek.estimators import BlackBoxExplainer
-from hideseek.estimators._base import BaseHideSeek
+from hideseek.estimators import BaseHideSeek, BlackBoxExplainer
 from hideseek.report.page.bars import numbers_selected, ranking
 from hideseek.report.page.cards import groups
 from hideseek.report.page.columns import Column
@@ -136,7 +135,7 @@ def what_if_note(content: Content) -> Markup:
     """Return a note on what the reader can change, or why the model cannot run."""
     if content.obstacle is not None:
         return element("p", f"The model does not run in this page. {content.obstacle}", class_="note")
-    ensemble, n_features = content.model._ensemble, content.explanation.shape[1]
+    ensemble, n_features = content.model.learned_.ensemble, content.explanation.shape[1]
     n_networks = len(ensemble.visible) * (1 + ensemble.stack.n_seeks)
     n_left_out = n_features - len(kept_features(content.model))
     text = (

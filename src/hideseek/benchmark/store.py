@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hideseek.benchmark._config import Config
 from hideseek.benchmark._jobs import Job
-from hideseek.benchmark._origin import now
 from hideseek.benchmark._work import Outcome
+from hideseek.benchmark.config import Config
+from hideseek.benchmark.origin import now
 from hideseek.errors import FileAccessError, FileFormatError, MissingFileError
 from hideseek.files import accessing, write_atomically
 from hideseek.warn import warn_caller

@@ -16,7 +16,8 @@ from hideseek.benchmark._scores import SCORES
 from hideseek.benchmark._strict import Problems, is_too_deep, without_unset
 from hideseek.errors import InputError
 from hideseek.files import accessing, as_path
-from hideseek.validation import Rule, choice, integer, listed, shown
+from hideseek.validation import Rule, choice, integer
+from hideseek.wording import listed, shown
 
 __all__ = ["Config", "read_description"]
 

@@ -6,22 +6,16 @@ import platform
 import subprocess
 from datetime import UTC, datetime
 
-import numpy as np
-import torch
-
 from hideseek._version import __version__
+from hideseek.extras import version_of
 
 __all__ = ["commit", "now", "versions"]
 
 
 def versions() -> dict[str, str]:
     """Return the versions of the libraries that the results depend on."""
-    return {
-        "hideseek": __version__,
-        "torch": str(torch.__version__),
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-    }
+    libraries = {name: version_of(name) or "unknown" for name in ("torch", "numpy")}
+    return {"hideseek": __version__, **libraries, "python": platform.python_version()}
 
 
 def commit() -> str | None:

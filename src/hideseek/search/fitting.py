@@ -1,0 +1,266 @@
+"""From problems to all that is learned of them: trim, train, choose a price, measure.
+
+Problems of equal shape share a stack: the members of all of them train at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hideseek.engine.device import resolve_device
+from hideseek.engine.ensemble import Ensemble
+from hideseek.engine.groups import Groups
+from hideseek.engine.recipe import LOWEST_PRICE, PRICE_PER_FEATURE, Recipe
+from hideseek.engine.replacement import KNOCKOFFS, fit_knockoffs
+from hideseek.engine.stack import History
+from hideseek.engine.teams import Team, TrainedTeam, train_teams
+from hideseek.errors import InputError
+from hideseek.progress import training_progress
+from hideseek.search.choice import choose_price
+from hideseek.search.held_out import measure_trust
+from hideseek.search.learned import Learned
+from hideseek.search.parts import N_FOLDS, as_tables, folds_of
+from hideseek.search.path import PenaltyPath
+from hideseek.search.problem import Problem
+from hideseek.search.ranges import Search, train_ranges
+from hideseek.search.stand_ins import Features, stand_ins_among
+from hideseek.search.trimming import Trimmed, trim
+from hideseek.wording import some
+
+__all__ = ["Settings", "learn"]
+
+_LEAST_PRICE = 1e-12
+"""What stands for a price of 0, which has no logarithm."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the problems of one call have in common.
+
+    Attributes:
+        recipe: How to train.
+        loss: "cross_entropy" or "squared_error".
+        device: "auto", or the name of a device.
+        most_features: Features that screening may leave; 0: there is no screening.
+        threshold: A feature is selected where its mean mask is greater.
+        n_draws: Draws of the hidden features that a prediction averages.
+        pool: What replacement rows are made of, one of ``POOLS``.
+        pool_rows: How many of them a model carries.
+        verbose: Whether to show progress.
+    """
+
+    recipe: Recipe
+    loss: str
+    device: str
+    most_features: int
+    threshold: float
+    n_draws: int
+    pool: str
+    pool_rows: int
+    verbose: bool
+
+
+def learn(settings: Settings, problems: Sequence[Problem]) -> list[Learned]:
+    """Return what is learned of each problem."""
+    recipe, answers_for_range = settings.recipe, bool(settings.recipe.highest_prices)
+    trimmed = [trim(problem, settings.most_features, find_copies=answers_for_range) for problem in problems]
+    if recipe.ramps:
+        trimmed = [each._replace(problem=each.problem.with_ramps()) for each in trimmed]
+    learned: dict[int, Learned] = {}
+    for together in _of_one_shape(trimmed):
+        training = _Training(settings, [trimmed[i].problem for i in together])
+        learned |= zip(
+            together, _train_ranges(training) if answers_for_range else _train_one_price(training), strict=True
+        )
+    found = []
+    for i, (whole, (problem, screening, copies)) in enumerate(zip(problems, trimmed, strict=True)):
+        stand_ins = _stand_ins(settings, learned[i].ensemble, whole, problem, copies) if copies is not None else None
+        ensemble = replace(learned[i].ensemble, kept=problem.kept)
+        one = replace(learned[i], ensemble=ensemble, screening=screening, copies=copies, stand_ins=stand_ins)
+        found.append(one.with_pool(settings.pool, settings.pool_rows))
+    return found
+
+
+def _of_one_shape(trimmed: Sequence[Trimmed]) -> list[list[int]]:
+    """Return the positions of the problems that can train as one stack: what is left differs, and the ramps."""
+    positions: dict[Any, list[int]] = {}
+    for i, each in enumerate(trimmed):
+        positions.setdefault(each.problem.shape, []).append(i)
+    return list(positions.values())
+
+
+class _Training:
+    """Problems of one shape on their device, ready to train teams on.
+
+    Attributes:
+        n_given: Over how many features the mean of a mask runs.
+        folds: The fold of each row of each problem, or None where none is left out.
+    """
+
+    def __init__(self, settings: Settings, problems: Sequence[Problem]) -> None:
+        recipe = settings.recipe
+        self.settings, self.problems = settings, problems
+        self._device = resolve_device(settings.device)
+        _, _, self._n_outputs, self._widths = problems[0].shape
+        if Groups.from_widths(self._widths) is not None and recipe.replacement in KNOCKOFFS:
+            _refuse_knockoffs(recipe, problems[0])
+        self.n_given = problems[0].n_given(recipe.column_fraction)
+        self.folds = [folds_of(each.train.target, each.seed) if recipe.highest_prices else None for each in problems]
+        self._data = as_tables(
+            [each.train.standardised(each.scaler, fold) for each, fold in zip(problems, self.folds, strict=True)]
+        )
+        held_out = [each.held_out.standardised(each.scaler) for each in problems if each.held_out is not None]
+        self._held_out = as_tables(held_out) if held_out else None
+        columns = self._data.X.transpose(1, 2).to(self._device)
+        self._knockoffs = fit_knockoffs(recipe.replacement, columns, [each.seed for each in problems])
+
+    def train(self, teams: Sequence[Team]) -> list[TrainedTeam]:
+        """Train the members of all teams at once, with a bar where that is wanted."""
+        recipe, penalty = self.settings.recipe, max(team.price for team in teams) * self.n_given
+        with training_progress(self.settings.verbose, recipe.steps, penalty) as on_progress:
+            return train_teams(
+                recipe,
+                self._data,
+                teams,
+                loss=self.settings.loss,
+                n_outputs=self._n_outputs,
+                device=self._device,
+                validation=self._held_out,
+                knockoffs=self._knockoffs,
+                groups=Groups.from_widths(self._widths, self._device),
+                on_progress=on_progress,
+            )
+
+    def ensemble(self, number: int, team: TrainedTeam) -> Ensemble:
+        """Return the ensemble of a team that was trained on this problem."""
+        return Ensemble.trained(
+            team.stack,
+            team.visible,
+            self._data.X,
+            number,
+            seed=self.problems[number].seed,
+            scaler=self.problems[number].scaler,
+            widths=self._widths,
+            knockoffs=self._knockoffs,
+        )
+
+    def learned(
+        self, number: int, ensemble: Ensemble, team: TrainedTeam, penalty: float, path: PenaltyPath | None = None
+    ) -> Learned:
+        """Return what was learned of a problem."""
+        problem, settings = self.problems[number], self.settings
+        trust = measure_trust(
+            ensemble,
+            problem.train,
+            problem.held_out,
+            self.folds[number],
+            loss=settings.loss,
+            threshold=settings.threshold,
+            n_draws=settings.n_draws,
+        )
+        history = _history(team.history, penalty, self.n_given)
+        return Learned(ensemble, settings.recipe, penalty, history, len(problem.names), path=path, trust=trust)
+
+
+def _train_one_price(training: _Training) -> list[Learned]:
+    """Train for the penalty of each problem: the one that was asked for, or the paper's price per feature."""
+    n_given, n_members = training.n_given, training.settings.recipe.n_members
+    penalties, teams = [], []
+    for i, problem in enumerate(training.problems):
+        usual = float(problem.price_per_feature * n_given)
+        penalties.append(usual if problem.penalty is None else problem.penalty)
+        teams.append(Team(problem.seed, penalties[i] / n_given, i, problem.varies, n_members))
+    return [
+        training.learned(i, training.ensemble(i, team), team, penalties[i])
+        for i, team in enumerate(training.train(teams))
+    ]
+
+
+def _train_ranges(training: _Training) -> list[Learned]:
+    """Train for ranges of prices, and choose a range and a price for each problem."""
+    settings, n_given = training.settings, training.n_given
+    searches = [
+        Search(
+            _ranges(problem, i, settings.recipe, fold is not None),
+            problem.train,
+            fold,
+            partial(training.ensemble, i),
+            settings.threshold,
+        )
+        for i, (problem, fold) in enumerate(zip(training.problems, training.folds, strict=True))
+    ]
+    n_scouts = min(settings.recipe.n_scouts, settings.recipe.n_members)
+    learned = []
+    for i, found in enumerate(train_ranges(training.train, searches, n_scouts, settings.loss)):
+        path, penalty = choose_price(found.judged, loss=settings.loss, n_given=n_given), training.problems[i].penalty
+        penalty = float(path.penalty[path.chosen]) if penalty is None else penalty
+        ensemble = replace(found.ensemble, price=max(penalty / n_given, _LEAST_PRICE))
+        learned.append(training.learned(i, ensemble, found.team, penalty, path))
+    return learned
+
+
+def _ranges(problem: Problem, table: int, recipe: Recipe, has_folds: bool) -> list[Team]:
+    """Return a team for each range of prices."""
+    unit = problem.price_per_feature / PRICE_PER_FEATURE
+    return [
+        Team(
+            problem.seed,
+            highest * unit,
+            table,
+            problem.varies,
+            recipe.n_members,
+            lowest_price=LOWEST_PRICE * unit,
+            n_folds=N_FOLDS if has_folds else None,
+        )
+        for highest in recipe.highest_prices
+    ]
+
+
+def _stand_ins(
+    settings: Settings, ensemble: Ensemble, whole: Problem, trained: Problem, copies: dict[int, int]
+) -> dict[str, Any]:
+    """Return what could take the place of each feature; nothing where the table is too short to hold rows out."""
+    fold = folds_of(trained.train.target, trained.seed)
+    if fold is None:
+        return {}
+    return stand_ins_among(
+        ensemble,
+        trained.train,
+        trained.columns,
+        Features(whole.train.table, whole.scaler, whole.columns, trained.known, copies),
+        fold,
+        whole.names,
+        loss=settings.loss,
+        threshold=settings.threshold,
+        seed=trained.seed,
+    )
+
+
+def _refuse_knockoffs(recipe: Recipe, problem: Problem) -> None:
+    widths = problem.widths or ()
+    wide = some([repr(problem.names[j]) for j, width in zip(problem.known, widths, strict=True) if width > 1])
+    raise InputError(
+        f"replacement={recipe.replacement!r} draws numbers, and {wide} are several columns each (categories, missing "
+        'values, groups) whose draws would be no values they can have; use replacement="marginal"'
+    )
+
+
+def _history(history: History, penalty: float, n_given: int) -> dict[str, NDArray[Any]]:
+    """Return the course of one model's members, in the terms of its parameters."""
+    penalties, mean_mask = history.anneal * penalty, history.mask_sum / n_given
+    columns: dict[str, NDArray[Any]] = {
+        "step": history.step,
+        "penalty": penalties,
+        "prediction_loss": history.prediction_loss,
+        "loss": (history.prediction_loss + penalties[:, None] * mean_mask).astype(np.float32),
+        "mean_mask": mean_mask.astype(np.float32),
+    }
+    if history.validation_loss is not None:
+        columns["validation_loss"] = history.validation_loss
+    return columns

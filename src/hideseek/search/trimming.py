@@ -1,0 +1,61 @@
+"""Features that are dropped before training: those that screening speaks against, and those that repeat another one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hideseek.search.copies import copies_among, copies_of_levels
+from hideseek.search.problem import Problem
+from hideseek.search.screening import Screening, residuals_of, screen
+
+__all__ = ["Trimmed", "trim"]
+
+_FEWEST_COLUMNS = 16
+"""Columns that screening leaves at least: the networks tell noise from a weak effect better than it does."""
+
+
+class Trimmed(NamedTuple):
+    """What is left of a problem, and why; None: it was not looked at."""
+
+    problem: Problem
+    screening: Screening | None
+    copies: dict[int, int] | None
+
+
+def trim(problem: Problem, most: int, *, find_copies: bool) -> Trimmed:
+    """Drop the features that are not worth training on.
+
+    Args:
+        problem: With all features.
+        most: Features that screening may leave; 0: there is no screening.
+        find_copies: Whether to look for features that repeat another one.
+    """
+    residuals = residuals_of(problem.train.target, problem.n_outputs, problem.train.relative_weight())
+    features, screening, copies = np.arange(problem.n_features), None, None
+    if most:
+        screening = _screened(problem, residuals, most)
+        features = np.flatnonzero(screening.kept)
+    if find_copies:
+        copies = _copies(problem, residuals, features)
+        features = np.array([j for j in features if j not in copies], dtype=np.intp)
+    left = problem if len(features) == problem.n_features else problem.of_features(features)
+    return Trimmed(left, screening, copies)
+
+
+def _screened(problem: Problem, residuals: NDArray[np.float32], most: int) -> Screening:
+    screening = screen(problem.train.table, problem.scaler, residuals, fewest=min(most, _FEWEST_COLUMNS), most=most)
+    return screening if problem.widths is None else screening.by_feature(problem.widths)
+
+
+def _copies(problem: Problem, residuals: NDArray[np.float32], features: NDArray[np.intp]) -> dict[int, int]:
+    """Return the features that repeat another one, each with that other one."""
+    widths = np.ones(problem.n_features, dtype=int) if problem.widths is None else np.array(problem.widths)
+    first = np.cumsum(widths) - widths
+    single = features[widths[features] == 1]
+    found = copies_among(problem.train.table, problem.scaler, residuals, first[single])
+    feature_of = dict(zip(first[single].tolist(), single.tolist(), strict=True))
+    numbers = {feature_of[column]: feature_of[other] for column, other in found.items()}
+    return numbers | copies_of_levels(problem.train.table, problem.columns, features[widths[features] > 1].tolist())

@@ -1,0 +1,42 @@
+"""Lists, values and suggestions in the text of messages. Standard library only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+__all__ = ["did_you_mean", "listed", "shown", "some"]
+
+_NAMED = 5
+_LONGEST_REPR = 200
+
+
+def did_you_mean(word: Any, known: Iterable[str]) -> str:
+    """Return "; did you mean 'name'?" for the closest other known word, ignoring case; empty if none is close."""
+    if not isinstance(word, str):
+        return ""
+    by_lower = {name.lower(): name for name in known if name != word}
+    close = get_close_matches(word.lower(), by_lower, n=1)
+    return f"; did you mean {by_lower[close[0]]!r}?" if close else ""
+
+
+def listed(words: Iterable[object], *, last: str = "and") -> str:
+    """Return the words as a list in a sentence: a, b and c."""
+    texts = [str(word) for word in words]
+    return f" {last} ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
+
+
+def some(items: list[str]) -> str:
+    """Return the first few of a long list as text, and how many more there are."""
+    more = len(items) - _NAMED
+    return listed(items) if more <= 0 else listed([*items[:_NAMED], f"{more} more"])
+
+
+def shown(value: Any) -> str:
+    """Return the repr of a value, shortened if it is long; the type for numbers that Python does not print."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # any repr may raise; that of a huge int raises a ValueError
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= _LONGEST_REPR else f"{text[:_LONGEST_REPR]}..."
