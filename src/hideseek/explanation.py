@@ -206,18 +206,14 @@ class Explanation:
         The prediction from the selected features minus the prediction from the selected features without this one,
         which is then replaced by the same draws as all hidden features. In units of the prediction: the probability
         of the predicted class (see :meth:`effect_of` for other classes), or the value. 0 for features that are not
-        selected, since the prediction does not use them. Effects do not add up: if two features carry the same
-        information, hiding either one changes little. None if the method has no such model.
-        Shape: ``(rows, features)``.
+        selected. Effects do not add up: if two features carry the same information, hiding either one changes little.
+        None if the method has no such model. Shape: ``(rows, features)``.
         """
         effects, prediction = self._find_effects(), self.prediction
         return None if effects is None or prediction is None else effects.of_prediction(prediction)
 
     def effect_of(self, label: Any) -> NDArray[np.float64] | None:
-        """Return the effects on the probability of one class, also where another was predicted.
-
-        Shape: ``(rows, features)``.
-        """
+        """Return the effects on the probability of one class in every row. Shape: ``(rows, features)``."""
         effects = self._find_effects()
         return None if effects is None else effects.of_class(label)
 
@@ -475,7 +471,5 @@ class Explanation:
         explanation._entered = arrays.get("entry_price")
         explanation._effects = Effects.from_arrays(arrays)
         if explanation._effects is not None and explanation._effects.shape != explanation.shape:
-            raise FileFormatError(
-                f"{os.fspath(path)!r} has effects whose shape differs from the explanation: save it again"
-            )
+            raise FileFormatError(f"{os.fspath(path)!r} has effects of another shape than its rows: save it again")
         return explanation

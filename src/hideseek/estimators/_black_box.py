@@ -79,7 +79,7 @@ class BlackBoxExplainer(BaseHideSeek):
         {pool_} {path_} {screening_} {copies_} {stand_ins_}
         trust_: How well the imitation predicts on rows that the members used have not learned from, a ``Trust``; its
             AUROC is that of the class that the model finds most probable.
-        {history_}
+        {history_} {learned_}
 
     Example:
         >>> from sklearn.ensemble import RandomForestClassifier

@@ -39,7 +39,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
     Attributes:
         classes_: The labels, sorted.
         {n_features_in_} {feature_names_in_} {target_name_} {feature_importances_} {encoder_} {recipe_} {penalty_}
-        {pool_} {path_} {screening_} {copies_} {stand_ins_} {trust_} {history_}
+        {pool_} {path_} {screening_} {copies_} {stand_ins_} {trust_} {history_} {learned_}
 
     Example:
         >>> from hideseek import HideSeekClassifier

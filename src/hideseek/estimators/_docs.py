@@ -81,6 +81,7 @@ ENTRIES = {
         rows; see :meth:`hideseek.Explanation.stand_ins`.""",
     "trust_": """How far this fit can be trusted, measured on rows that the members used have not learned from, a
         ``Trust``; None after ``at`` and for files of older versions.""",
+    "learned_": "The trained ensemble and everything else that ``fit`` learned, as one object.",
     "history_": """Up to a hundred records: "step", "penalty"; and by member "loss", "prediction_loss", "mean_mask" and,
         with held-out rows, "validation_loss".""",
 }  # fmt: skip

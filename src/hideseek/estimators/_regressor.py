@@ -33,7 +33,7 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
 
     Attributes:
         {n_features_in_} {feature_names_in_} {target_name_} {feature_importances_} {encoder_} {recipe_} {penalty_}
-        {pool_} {path_} {screening_} {copies_} {stand_ins_} {trust_} {history_}
+        {pool_} {path_} {screening_} {copies_} {stand_ins_} {trust_} {history_} {learned_}
 
     Example:
         >>> import numpy as np
