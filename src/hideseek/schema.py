@@ -239,7 +239,7 @@ def check_values(name: str, array: NDArray[Any], rule: ArrayRule) -> None:
         return
     kind = array.dtype.kind
     if kind == "b":
-        fits = bool(array.view(np.uint8).max() <= 1)  # numpy and torch read other bytes differently
+        fits = bool(array.view(np.uint8).max() <= 1)  # other bytes are true for numpy, but larger numbers elsewhere
     elif kind == "U":
         points = np.ascontiguousarray(array).reshape(-1).view(f"{array.dtype.byteorder}u4")
         fits = bool((points <= 0x10FFFF).all() and not ((points >= 0xD800) & (points <= 0xDFFF)).any())

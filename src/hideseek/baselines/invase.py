@@ -32,7 +32,7 @@ def log_bernoulli(probability: Tensor, selected: Tensor) -> Tensor:
 
 
 class Invase(NeuralBaseline):
-    """INVASE: an actor selects features at random, a critic predicts from them; the reward is their likelihood gain.
+    """INVASE: an actor selects features at random, a critic predicts from them; the difference of losses is the reward.
 
     Hidden features are set to zero, so that the selection itself can carry information to the critic.
 

@@ -33,8 +33,8 @@ class L2X(NeuralBaseline):
 
     Args:
         k: Features selected in every row.
-        steps: Training steps. The published setting is one epoch, 10 steps on 10,000 rows; the default trains to
-            convergence.
+        steps: Training steps. The published setting is one epoch, 10 steps on 10,000 rows; the default is longer,
+            for a fair comparison.
         batch_size: Rows per step, drawn with replacement.
         learning_rate: Learning rate of Adam.
         temperature: Temperature of the relaxed draws.
