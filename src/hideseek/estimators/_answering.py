@@ -107,15 +107,15 @@ class Answering(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         return self.learned_.range_path
 
     def _names(self) -> list[str]:
-        """The features, as the answer names them."""
+        """Return the names of the features."""
         return self.encoder_.feature_names
 
     def _table(self, X: Any) -> NDArray[np.floating]:
-        """The matrix of X."""
+        """Return X as a matrix of numbers."""
         return self._read(X)[0]
 
     def _read(self, X: Any) -> tuple[NDArray[np.floating], Table | None]:
-        """The matrix of X, and its cells as they came where they differ from it."""
+        """Return X as a matrix of numbers, and as a table where its cells are not all numbers."""
         check_is_fitted(self)
         check_parameters(type(self).__name__, self.get_params(deep=False), RULES_WHEN_ANSWERING)
         check_draws(self.prediction_draws, len(self._ensemble.pool))
@@ -128,7 +128,7 @@ class Answering(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
     def explain(
         self, X: Any, *, n_features: int | None = None, penalty: float | None = None, shown: str | None = None
     ) -> Explanation:
-        """For each row of X, how much of each feature is shown, and which features are selected.
+        """Return, for each row of X, the mask of every feature and which features are selected.
 
         Args:
             X: Rows with the columns of the fit. Those of a frame are found by name, in any order. A dict or a pandas
@@ -228,12 +228,12 @@ class Answering(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         return self.classes_[answers.argmax(axis=1)], answers.max(axis=1, initial=0.0)
 
     def select(self, X: Any) -> NDArray[np.bool_]:
-        """The selected features of each row. Shape: ``(rows, features)``, bool."""
+        """Return the selected features of each row. Shape: ``(rows, features)``, bool."""
         matrix = self._table(X)
         return self._ensemble.masks(matrix) > self.threshold
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """X with every value that was not selected replaced by NaN: what is left is what decided.
+        """Return X with every value that was not selected replaced by NaN.
 
         A table of mixed types becomes an array of objects, with None for what was not selected. Follows
         ``set_output``: after ``set_output(transform="pandas")`` it returns a frame.

@@ -40,7 +40,7 @@ class BlackBox:
         self.n_calls = self.n_rows = 0
 
     def __call__(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of the classes, ``(rows, classes)``, or values, ``(rows,)``; all answers are of one kind."""
+        """Return probabilities of the classes, ``(rows, classes)``, or values, ``(rows,)``; all answers are of one kind."""
         n_rows = len(X)
         self.n_calls, self.n_rows = self.n_calls + 1, self.n_rows + n_rows
         try:
@@ -53,13 +53,13 @@ class BlackBox:
         return answers
 
     def classes(self, n_classes: int) -> NDArray[Any]:
-        """The model's own labels, or 0, 1, ..."""
+        """Return the model's own labels, or 0, 1, ..."""
         known = self._classes is not None and len(self._classes) == n_classes
         return np.asarray(self._classes) if known else np.arange(n_classes)
 
 
 def _way_to_ask(model: Any, task: str) -> tuple[Ask, str]:
-    """The function that asks this model, and the task as far as the model tells it."""
+    """Return the function to call, and the task as far as the model tells it."""
     if model is None or isinstance(model, type):
         came = "None" if model is None else f"the class {model.__name__}"
         raise InputError(f"model must be a fitted model or a function, and {came} came; pass the object itself")
@@ -98,7 +98,7 @@ def _ask_module(module: torch.nn.Module, X: Any) -> torch.Tensor:
 
 @contextmanager
 def _in_evaluation(module: torch.nn.Module) -> Iterator[None]:
-    """Dropout and the like switched off, and afterwards as they were, part by part."""
+    """Switch dropout and the like off, and restore every module's mode afterwards."""
     before = [(part, part.training) for part in module.modules()]
     module.eval()
     try:

@@ -131,7 +131,7 @@ class BaseHideSeek(Answering):
     def _row_weight(
         self, y: NDArray[Any], sample_weight: ArrayLike | None, table: NDArray[Any]
     ) -> NDArray[np.float64] | None:
-        """How much each row counts; None: all the same."""
+        """Return the weight of each row; None: all the same."""
         if sample_weight is None:
             return None
         try:
@@ -146,7 +146,7 @@ class BaseHideSeek(Answering):
 
     @abstractmethod
     def _target_state(self) -> dict[str, Any]:
-        """What was learned from y, as JSON."""
+        """Return what was learned from y, as JSON."""
 
     @abstractmethod
     def _set_target_state(self, state: dict[str, Any]) -> None:
@@ -263,7 +263,7 @@ class BaseHideSeek(Answering):
         return problem
 
     def _training_table(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
-        """X as a matrix where it is one, else as a ``Table``; and y as a column."""
+        """Return X as a matrix where it is one, else as a ``Table``; and y as a column."""
         if self.groups is None and only_numbers(X):
             return check_training_table(self, X, y)
         table = Table(check_mixed_training_table(self, X))
@@ -274,7 +274,7 @@ class BaseHideSeek(Answering):
         return self.validation_fraction > 0
 
     def _held_out(self, target: NDArray[Any], seed: int) -> Split:
-        """Rows to train on, and rows only to look at."""
+        """Return the rows to train on, and the rows that are held out."""
         return held_out_rows(target, self.validation_fraction, seed)
 
     def __sklearn_tags__(self) -> Any:

@@ -159,7 +159,7 @@ class BlackBoxExplainer(BaseHideSeek):
         self.task = task
 
     def __sklearn_clone__(self) -> Self:
-        """An unfitted explainer of the same model: a clone of the model would be unfitted, and know nothing."""
+        """Return an unfitted explainer of the same fitted model, which is not cloned."""
         bare = copy(self)
         bare.model = None
         cloned: Self = BaseEstimator.__sklearn_clone__(bare)
@@ -250,7 +250,7 @@ class BlackBoxExplainer(BaseHideSeek):
         n_draws: int = 10,
         random_state: int = 0,
     ) -> dict[str, Fidelity]:
-        """How well the model's answers are kept when only the selected features of each row are real.
+        """Return how well the model's answers are kept when only the selected features of each row are real.
 
         The model is called ``2 + n_draws`` times, and ``n_draws`` times more for random features and for each of
         ``importances``; see ``hideseek.metrics.compare_fidelity``.

@@ -1,4 +1,4 @@
-"""A fit that does not come to its end leaves nothing behind that could pass for a fitted model."""
+"""Start a fit from an unfitted model, so that an interrupted fit leaves it unfitted."""
 
 from __future__ import annotations
 

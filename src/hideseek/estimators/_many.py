@@ -18,7 +18,7 @@ _Model = TypeVar("_Model")
 
 
 def models_for(method: _Model, problems: Sequence[Problem]) -> list[_Model]:
-    """One unfitted copy of the method for each problem, with the problem's seed and parameters."""
+    """Return one unfitted copy of the method for each problem, with the problem's seed and parameters."""
     good = isinstance(problems, Sequence) and all(
         isinstance(problem, list | tuple) and len(problem) == 4 and isinstance(problem[3], Mapping)
         for problem in problems

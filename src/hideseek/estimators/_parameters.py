@@ -1,4 +1,4 @@
-"""The parameters that all estimators share: what they may be, and the recipe they add up to."""
+"""Rules of the parameters that all estimators share, and the recipe that they resolve to."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ RULES_WHEN_ANSWERING = {name: RULES[name] for name in ("threshold", "prediction_
 
 
 def resolve_recipe(parameters: Mapping[str, Any], n_rows: int) -> Recipe:
-    """The preset's recipe with every value that was given in its place."""
+    """Return the preset's recipe with the parameters that were given in place of its own."""
     preset = PRESETS[parameters["preset"]]
     if parameters["penalty"] == "auto" and not preset.highest_prices:
         raise InputError(
@@ -141,7 +141,7 @@ def given_penalty(parameters: Mapping[str, Any]) -> float | None:
 
 
 def resolve_screening(parameters: Mapping[str, Any], n_columns: int) -> int:
-    """How many columns screening may leave; 0: there is none."""
+    """Return how many columns screening may leave; 0: there is no screening."""
     screening = parameters["screening"]
     if screening is None:
         screening = "auto" if PRESETS[parameters["preset"]].highest_prices else False

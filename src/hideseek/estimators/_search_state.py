@@ -68,5 +68,5 @@ def stand_ins_from(description: Description | None) -> dict[str, tuple[StandIn, 
 
 
 def with_prefix(arrays: Arrays, prefix: str) -> dict[str, NDArray[Any]]:
-    """The arrays whose names begin with the prefix, without it."""
+    """Return the arrays whose names begin with the prefix, without it."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -39,7 +39,7 @@ _RAMPS = ("column", "low", "high", "center", "scale")
 
 
 def state_of(model: Any) -> tuple[Arrays, Description]:
-    """Everything that explaining and predicting need, and the record of the fit."""
+    """Return what explaining and predicting need, and the record of the fit."""
     learned: Learned = model.learned_
     ensemble = learned.ensemble
     arrays = {
@@ -79,7 +79,7 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
 
 
 def _arrays_of(ensemble: Ensemble, history: Arrays) -> dict[str, NDArray[Any]]:
-    """What ensembles of one table do not share, and their history."""
+    """Return the arrays of the networks and the history."""
     knockoffs, price_range = (
         () if ensemble.knockoffs is None else ensemble.knockoffs.tensors,
         ensemble.stack.price_range,
@@ -159,7 +159,7 @@ def _knockoffs_from(arrays: Arrays, replacement: str, device: torch.device) -> K
 
 
 def _parameters_of(model: Any) -> dict[str, Any]:
-    """The constructor's arguments as JSON."""
+    """Return the constructor's arguments as JSON."""
     parameters: dict[str, Any] = model.get_params(deep=False)
     if isinstance(parameters["random_state"], np.random.RandomState | np.random.Generator):
         parameters["random_state"] = None  # a generator has moved on; what it gave is in the weights
@@ -174,7 +174,7 @@ def _parameters_of(model: Any) -> dict[str, Any]:
 
 
 def parameters_from(description: Description) -> dict[str, Any]:
-    """The constructor's arguments again."""
+    """Return the constructor's arguments from JSON."""
     parameters = dict(description["parameters"])
     if parameters["hidden_layers"] is not None:
         parameters["hidden_layers"] = tuple(parameters["hidden_layers"])

@@ -37,15 +37,15 @@ class Part:
     weight: NDArray[np.float64] | None
 
     def rows(self, index: NDArray[np.intp] | NDArray[np.bool_]) -> Part:
-        """Some of the rows."""
+        """Return some of the rows."""
         return Part(self.table[index], self.target[index], None if self.weight is None else self.weight[index])
 
     def of_columns(self, columns: NDArray[np.intp]) -> Part:
-        """Some of the columns."""
+        """Return some of the columns."""
         return replace(self, table=self.table[:, columns])
 
     def relative_weight(self) -> NDArray[np.float64] | None:
-        """The weights with mean one."""
+        """Return the weights with mean one."""
         if self.weight is None:
             return None
         weight = self.weight / self.weight.max()  # first, or the mean of huge weights is infinite
@@ -63,7 +63,7 @@ class Part:
 
 
 def as_tables(parts: Sequence[Data]) -> Data:
-    """Several tables as one; a single one is not copied."""
+    """Return several tables as one; a single one is not copied."""
     if len(parts) == 1:
         return parts[0]
     weights = [part.weight for part in parts if part.weight is not None]
@@ -77,7 +77,7 @@ def as_tables(parts: Sequence[Data]) -> Data:
 
 
 def held_out_rows(target: NDArray[Any], fraction: float, seed: int) -> Split:
-    """Rows to train on, and rows only to look at: a share of each class, where there are classes."""
+    """Return the rows to train on, and the held-out rows: a share of each class, where there are classes."""
     rows = np.arange(len(target))
     try:
         kept, out = train_test_split(rows, test_size=fraction, random_state=seed, stratify=_classes(target, 2))
@@ -111,7 +111,7 @@ def rows_by_fold(fold: NDArray[np.int64], most: int) -> list[NDArray[np.intp]]:
 
 
 def _classes(target: NDArray[Any], fewest: int) -> NDArray[Any] | None:
-    """What to stratify by: the classes, unless there are none or one is too rare."""
+    """Return what to stratify by: the classes, unless there are none or one is too rare."""
     if not np.issubdtype(target.dtype, np.integer):
         return None
     return target if np.bincount(target).min() >= fewest else None

@@ -65,7 +65,7 @@ class PenaltyPath:
         return len(self.penalty)
 
     def columns(self) -> dict[str, Floats]:
-        """The table, column by column."""
+        """Return the table, column by column."""
         return {
             "penalty": self.penalty,
             "loss": self.loss,
@@ -78,7 +78,7 @@ class PenaltyPath:
         }
 
     def to_frame(self, library: FrameLibrary = "pandas") -> Any:
-        """The table as a frame, one line per penalty."""
+        """Return the table as a frame, one line per penalty."""
         return make_frame(self.columns(), library)
 
     def __repr__(self) -> str:
@@ -91,11 +91,11 @@ class PenaltyPath:
     # -- a sparser or a fuller answer ---------------------------------------------------------------------------
 
     def nearest(self, penalty: float) -> int:
-        """The position of the penalty of the path that is nearest, in ratio."""
+        """Return the position of the penalty of the path that is nearest, in ratio."""
         return int(np.argmin(np.abs(np.log(self.penalty / penalty))))
 
     def with_features(self, n_features: float) -> int:
-        """The position with the smallest loss among those that select at most this many features on average."""
+        """Return the position with the smallest loss among those that select at most this many features on average."""
         few = np.flatnonzero(self.n_selected <= n_features)
         if not len(few):
             raise InputError(
@@ -105,12 +105,12 @@ class PenaltyPath:
         return int(few[np.argmin(self.loss[few])])
 
     def within_loss(self, share: float) -> int:
-        """The position of the largest penalty that loses at most this share of what the best explains."""
+        """Return the position of the largest penalty that loses at most this share of what the best explains."""
         explained = max(self.null_loss - float(self.loss.min()), 0.0)
         return int(np.flatnonzero(self.excess <= share * explained)[-1])
 
     def within_score(self, difference: float) -> int:
-        """The position of the largest penalty whose AUROC or R squared is at most this far below the best one's."""
+        """Return the position of the largest penalty whose AUROC or R squared is at most this far below the best."""
         if not np.isfinite(self.score).any():
             raise InputError(f"score_within: the rows that judged allow no {self.score_name}; ask for loss_within")
         return int(np.flatnonzero(self.score >= np.nanmax(self.score) - difference)[-1])

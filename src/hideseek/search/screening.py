@@ -65,7 +65,7 @@ class Screening:
     others: NDArray[np.int64]
 
     def by_feature(self, widths: Sequence[int]) -> Screening:
-        """The same for features of so many columns each: a feature's best column speaks for it."""
+        """Return the same for features of so many columns each, with the score of a feature's best column."""
         feature = np.repeat(np.arange(len(widths)), widths)
         starts = np.cumsum([0, *widths[:-1]])
         best = np.array(
@@ -75,7 +75,7 @@ class Screening:
         return Screening(self.score[best], np.logical_or.reduceat(self.kept, starts), self.reason[best], others)
 
     def why(self, column: int, feature_names: Sequence[str] | None = None) -> str:
-        """The term that speaks most for the column, in words."""
+        """Return the term with the largest score of the column, in words."""
         names = [f"x{j + 1}" for j in range(len(self.kept))] if feature_names is None else list(feature_names)
         own, reason = names[column], str(self.reason[column])
         others = [names[j] for j in self.others[column] if j >= 0]
@@ -88,7 +88,7 @@ class Screening:
         return texts.get(reason, reason)
 
     def to_frame(self, feature_names: Sequence[str] | None = None, library: FrameLibrary = "pandas") -> Any:
-        """One line per column: feature, score, kept, why."""
+        """Return one line per column: feature, score, kept, why."""
         names = [f"x{j + 1}" for j in range(len(self.kept))] if feature_names is None else list(feature_names)
         columns: dict[str, Any] = {
             "feature": names,
@@ -103,7 +103,7 @@ class Screening:
 
 
 def residuals_of(target: NDArray[Any], n_outputs: int, weight: NDArray[np.float64] | None) -> NDArray[np.float32]:
-    """What a term is held against: the target without its mean, times the row's weight.
+    """Return what terms are correlated with: the target without its mean, times the row's weight.
 
     Values count by their rank, so that a few wild ones do not drown the others.
     Shape: class numbers ``(rows,)`` int, class probabilities ``(rows, classes)`` or values ``(rows,)`` -> for more than
@@ -119,7 +119,7 @@ def residuals_of(target: NDArray[Any], n_outputs: int, weight: NDArray[np.float6
 
 
 def _normal_scores(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Where the values would lie, by their ranks, if they were standard normal; equal ones lie together."""
+    """Return the normal scores of the values, by rank; equal values have equal scores."""
     _, position, counts = np.unique(values, return_inverse=True, return_counts=True)
     share_below = (np.cumsum(counts) - counts / 2) / len(values)
     return np.asarray(torch.special.ndtri(torch.from_numpy(share_below)).numpy()[position])
@@ -180,7 +180,7 @@ class _Record:
 
 
 def _score_columns(record: _Record, Z: Tensor, residual: Tensor, n_targets: int) -> None:
-    """The scores of one target, as multiples of what chance reaches with probability ``_FALSE_ALARMS``."""
+    """Return the scores of one target, as multiples of what chance reaches with probability ``_FALSE_ALARMS``."""
     n_columns = len(Z)
     level_alone, level_pair = (
         _level(n_targets * n_tests) for n_tests in (2 * n_columns, max(1, n_columns * (n_columns - 1) // 2))
@@ -203,7 +203,7 @@ def _score_columns(record: _Record, Z: Tensor, residual: Tensor, n_targets: int)
 
 
 def _add_modifiers(record: _Record, Z: Tensor, residual: Tensor, n_targets: int, found: dict[Term, float]) -> None:
-    """Columns that change how the target goes with a term: switches. What they make of it is a term again."""
+    """Add columns that change how the target depends on a term: switches. Their product with it is a term again."""
     tried: set[Term] = set()
     for _ in range(_ROUNDS):
         terms = sorted((term for term in found if term not in tried), key=lambda term: -found[term])[:_MOST_TERMS]
@@ -222,5 +222,5 @@ def _add_modifiers(record: _Record, Z: Tensor, residual: Tensor, n_targets: int,
 
 
 def _level(n_tests: int) -> float:
-    """What the largest of so many independent standard normal scores, in size, reaches with small probability."""
+    """Return what the largest of so many independent standard normal scores reaches with small probability."""
     return -NormalDist().inv_cdf(_FALSE_ALARMS / (2 * n_tests))

@@ -32,20 +32,20 @@ class Term(NamedTuple):
 
 
 def score(products: Tensor, terms: Tensor, residual: Tensor) -> Tensor:
-    """Sums over rows as scores. Shape: ``products (terms,)``, ``terms (terms, rows)``, ``residual (rows,)``."""
+    """Return sums over rows as scores. Shape: ``products (terms,)``, ``terms (terms, rows)``, ``residual (rows,)``."""
     spread = terms.var(dim=1, correction=0) * terms.shape[1] * residual.square().mean()
     return products.abs() / spread.clamp(min=1e-12).sqrt()
 
 
 def column_blocks(Z: Tensor) -> Iterator[slice]:
-    """Slices of columns, so that what is computed from them stays small."""
+    """Return slices of columns, so that what is computed from them stays small."""
     size = max(1, min(_BLOCK_COLUMNS, _BLOCK_CELLS // Z.shape[1]))
     for start in range(0, len(Z), size):
         yield slice(start, min(start + size, len(Z)))
 
 
 def single_scores(Z: Tensor, residual: Tensor) -> tuple[Tensor, Tensor]:
-    """The scores of every column and of its square. Shape: ``Z (columns, rows)`` -> ``(columns,)`` each."""
+    """Return the scores of every column and of its square. Shape: ``Z (columns, rows)`` -> ``(columns,)`` each."""
     plain, squares = Z.new_zeros(len(Z)), Z.new_zeros(len(Z))
     for columns in column_blocks(Z):
         for out, terms in ((plain, Z[columns]), (squares, Z[columns].square())):
@@ -64,7 +64,7 @@ class Pairs(NamedTuple):
 
 
 def pair_scores(Z: Tensor, residual: Tensor) -> Pairs:
-    """The best partners of every column.
+    """Return the best partners of every column.
 
     Products of all pairs are one matrix product, of which blocks above the diagonal are computed, and of those the
     largest are kept. Their exact spread is looked at only then: it is the same for all pairs of independent columns.
@@ -97,7 +97,7 @@ def _merge(size: Tensor, partner: Tensor, products: Tensor, first: int) -> None:
 
 
 def modifier_scores(Z: Tensor, residual: Tensor, terms: Tensor) -> Tensor:
-    """How far every column, or its sign, changes how the target goes with each term.
+    """Return how far every column, or its sign, changes how the target depends on each term.
 
     Shape: ``terms (terms, rows)`` -> ``(terms, columns)``.
     """
