@@ -40,7 +40,7 @@ class BlackBox:
         self.n_calls = self.n_rows = 0
 
     def __call__(self, X: Any) -> NDArray[np.float64]:
-        """Return probabilities of the classes, ``(rows, classes)``, or values, ``(rows,)``; all answers are of one kind."""
+        """Return class probabilities, ``(rows, classes)``, or values, ``(rows,)``; all answers are of one kind."""
         n_rows = len(X)
         self.n_calls, self.n_rows = self.n_calls + 1, self.n_rows + n_rows
         try:
