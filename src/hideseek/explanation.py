@@ -179,8 +179,8 @@ class Explanation:
         Computed from the mask at the penalty that the fit chose, also if this explanation is at another penalty. The
         same calibration is used for all tables; it was fitted for the default preset on seven kinds of classification
         tables with known relevant features. Values between 0.05 and 0.95 are a rough guide: of features with a
-        probability of 0.6 to 0.8, calibrated on the other kinds, 74 to 89 % were relevant on five kinds, and 31 and
-        37 % on two (California, switches); 47 % in regression. Not calibrated for preset "fast". None if the model
+        probability of 0.6 to 0.8, calibrated on the other kinds, 68 to 88 % were relevant on five kinds, and 30 and
+        38 % on two (California, switches); 49 % in regression. Not calibrated for preset "fast". None if the model
         was trained at one penalty, as with preset "paper". Shape: ``(rows, features)``.
         """
         if self._relevant is None and self._relevance is not None and self._inputs is not None:
