@@ -15,7 +15,7 @@ from hideseek.cli._output import Output
 HELP = "say what is in a saved model; without one, versions and devices"
 
 _NEEDED = ("torch", "numpy", "scikit-learn", "safetensors", "narwhals", "rich")
-_EXTRAS = ("pandas", "polars", "pyarrow", "matplotlib", "pooch", "shap", "lime", "xgboost", "ray")
+_EXTRAS = ("pandas", "polars", "pyarrow", "matplotlib", "pooch", "shap", "lime", "xgboost", "ray", "onnx")
 _XGBOOST = {"xgboost": "xgboost-cpu"}
 """Another package that brings the same module."""
 

@@ -12,10 +12,11 @@ from torch import Tensor
 
 from hideseek.engine.ramps import Ramps
 
-__all__ = ["Scaler", "row_blocks"]
+__all__ = ["FARTHEST", "Scaler", "row_blocks"]
 
 _BLOCK_CELLS = 2**20
-_FARTHEST = 1e6
+FARTHEST = 1e6
+"""Deviations; a value further out counts as that far."""
 _ROWS_FOR_RAMPS = 20_000
 
 
@@ -72,7 +73,7 @@ class Scaler:
     def transform(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """Standardised rows in single precision; the subtraction is done in double.
 
-        A value further out than ``_FARTHEST`` deviations counts as that far, so that no arithmetic overflows later.
+        A value further out than ``FARTHEST`` deviations counts as that far, so that no arithmetic overflows later.
         Shape: ``(rows, columns)`` -> ``(rows, columns + ramps)``.
         """
         scaled = self._scaled(X)
@@ -89,7 +90,7 @@ class Scaler:
             scaled = X - self.center
             scaled /= self.scale
         scaled[:, self.constant] = 0.0
-        return np.clip(scaled, -_FARTHEST, _FARTHEST, out=scaled)
+        return np.clip(scaled, -FARTHEST, FARTHEST, out=scaled)
 
     def transform_on(self, device: torch.device, X: NDArray[np.floating]) -> Tensor:
         """As ``transform``, to a tensor on a device, which does the arithmetic."""
@@ -99,5 +100,5 @@ class Scaler:
         center, scale = (torch.from_numpy(part).to(device) for part in (self.center, self.scale))
         scaled = raw.double().sub_(center).div_(scale)
         scaled[:, torch.from_numpy(self.constant).to(device)] = 0.0
-        scaled.clamp_(-_FARTHEST, _FARTHEST)
+        scaled.clamp_(-FARTHEST, FARTHEST)
         return (scaled if self.ramps is None else self.ramps.behind(scaled)).float()
