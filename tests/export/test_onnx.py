@@ -59,6 +59,11 @@ def with_copy(X):
     return np.hstack((X[:, :1] * 2 + 1, X))
 
 
+def with_noise(X):
+    """So many columns that screening has some to drop."""
+    return np.hstack((np.random.default_rng(1).normal(size=(len(X), 14)), X))
+
+
 def fast(**parameters):
     return HideSeekClassifier("fast", **{**QUICK, **parameters})
 
@@ -70,7 +75,7 @@ KINDS = {
     "one Seek": lambda X, score: fast(cross_fit=False).fit(X, labels(score)),
     "one member": lambda X, score: fast(n_members=1).fit(X, score > 0),
     "groups": lambda X, score: fast(groups={"pair": [4, 0]}).fit(X, score > 0),
-    "screened": lambda X, score: fast(screening=3).fit(X, score > 0),
+    "screened": lambda X, score: fast(screening=16).fit(with_noise(X), score > 0),
     "copies": lambda X, score: fast().fit(with_copy(X), score > 0),
     "constant column": lambda X, score: fast().fit(X * [1, 1, 1, 1, 1, 0], score > 0),
     "penalty out of range": lambda X, score: fast().fit(X, score > 0).at(penalty=9),
@@ -107,9 +112,8 @@ def assert_same(found, model, X):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_gives_the_models_answers_for_any_number_of_rows(answers_of, rows, kind):
     model = fitted(kind, *rows)
-    X = with_copy(rows[0]) if kind == "copies" else rows[0].copy()
-    X[3, 1], X[4, :2] = np.nan, np.nan
-    X[5, 0] = 1e30
+    X = {"copies": with_copy, "screened": with_noise}.get(kind, np.copy)(rows[0])
+    X[3, -5], X[4, -6:-4], X[5, -6] = np.nan, np.nan, 1e30
     many, one = answers_of(model, {"X": X}, {"X": X[3:4]})
     assert_same(many, model, X)
     assert_same(one, model, X[3:4])
@@ -143,6 +147,8 @@ def mixed():
     X["two"] = draw.choice(["left", "right"], 700)
     X["floor"] = pd.Categorical(draw.choice([1, 2, 7], 700))
     X["grade"] = pd.Categorical(draw.choice([1, 2, 3], 700), [3, 2, 1], ordered=True)
+    X["note"] = [f"note {i}" for i in range(700)]
+    X["remark"] = [f"remark {i}" if i % 9 else None for i in range(700)]
     X["waited"] = pd.to_timedelta(draw.integers(0, 10**5, 700), unit="s")
     return X, np.nan_to_num(X["x1"]) * np.where(X["region"].isin(["north", "east"]), 1, -1) > 0
 
@@ -154,7 +160,8 @@ def raw_inputs(onnx, path, frame):
     texts = [
         [cell if isinstance(cell, str) else "" for cell in frame[name]] for name in properties["columns"]["X_text"]
     ]
-    return {"X": np.column_stack(numbers), "X_text": np.array(texts, dtype=object).T}
+    both = {"X": np.array(numbers, dtype=np.float64).T, "X_text": np.array(texts, dtype=object).T}
+    return {name: values for name, values in both.items() if values.size}
 
 
 def as_numbers(column):
@@ -163,19 +170,40 @@ def as_numbers(column):
     return column / pd.Timedelta(days=1) if column.dtype.kind == "m" else pd.to_numeric(column.astype(object))
 
 
-@pytest.mark.parametrize("screening", [None, 4])
-def test_a_file_takes_columns_of_every_kind(onnx, answers_of, mixed, tmp_path, screening):
+@pytest.mark.parametrize("screened", [False, True])
+def test_a_file_takes_columns_of_every_kind(onnx, answers_of, mixed, tmp_path, screened):
     frame, y = mixed
+    if screened:
+        frame = pd.concat((pd.DataFrame(with_noise(np.empty((700, 0)))).add_prefix("noise"), frame), axis=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HideSeekWarning)
-        groups = None if screening else {"place": ["x9", "colour"]}
-        model = HideSeekClassifier("fast", groups=groups, screening=screening, **QUICK).fit(frame, y)
+        model = fast(groups={"place": ["x9", "colour"]}, screening=16 if screened else None).fit(frame, y)
+    assert (model.learned_.ensemble.kept is not None) == screened
     new = frame.copy()
     new.loc[3, ["region", "kind", "two"]] = None
     new.loc[4, ["region", "kind", "two"]] = "never seen"
     model.to_onnx(tmp_path / "first.onnx")
     (found,) = answers_of(model, raw_inputs(onnx, tmp_path / "first.onnx", new))
     assert_same(found, model, new)
+
+
+def test_a_file_takes_a_table_of_text_alone(onnx, answers_of, mixed, tmp_path):
+    frame = mixed[0][["region", "colour", "two"]]
+    model = fast().fit(frame, (frame["two"] == "left") == (frame["region"] == "north"))
+    model.to_onnx(tmp_path / "first.onnx")
+    inputs = raw_inputs(onnx, tmp_path / "first.onnx", frame)
+    assert set(inputs) == {"X_text"}
+    (found,) = answers_of(model, inputs)
+    assert_same(found, model, frame)
+
+
+def test_a_file_takes_no_rows_too(answers_of, rows):
+    (found,) = answers_of(fitted("three classes", *rows), {"X": rows[0][:0]})
+    assert {name: values.shape for name, values in found.items()} == {
+        "mask": (0, 6),
+        "selected": (0, 6),
+        "probability": (0, 3),
+    }
 
 
 def test_the_same_model_gives_the_same_bytes_also_when_it_was_saved(onnx, rows, tmp_path):

@@ -39,7 +39,7 @@ class Graph:
     def add(self, operator: str, *inputs: str, name: str | None = None, **attributes: Any) -> str:
         """Add an operator with one output, and return the name of that."""
         output = name or f"{operator}_{next(self._numbers)}"
-        self.nodes.append(self._onnx.helper.make_node(operator, inputs, [output], **attributes))
+        self.nodes.append(self._onnx.helper.make_node(operator, inputs, [output], name=output, **attributes))
         return output
 
     def cast(self, values: str, dtype: Any) -> str:
