@@ -77,7 +77,7 @@ KINDS = {
     "groups": lambda X, score: fast(groups={"pair": [4, 0]}).fit(X, score > 0),
     "screened": lambda X, score: fast(screening=16).fit(with_noise(X), score > 0),
     "copies": lambda X, score: fast().fit(with_copy(X), score > 0),
-    "constant column": lambda X, score: fast().fit(X * [1, 1, 1, 1, 1, 0], score > 0),
+    "constant column": lambda X, score: fast(groups={"pair": [5, 0]}).fit(X * [1, 1, 1, 1, 1, 0], score > 0),
     "penalty out of range": lambda X, score: fast().fit(X, score > 0).at(penalty=9),
     "black box": lambda X, score: BlackBoxExplainer(lambda X: X[:, 0] + X[:, 1], "fast", **QUICK).fit(X),
     "soft masks": lambda X, score: HideSeekClassifier("paper", epochs=60, random_state=0).fit(X, labels(score)),

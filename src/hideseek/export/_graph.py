@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import Any
 
@@ -21,7 +21,7 @@ class Graph:
     """
 
     def __init__(self, onnx: Any, outer: Graph | None = None) -> None:
-        self._onnx = onnx
+        self._onnx, self._is_inner = onnx, outer is not None
         self._numbers: Iterator[int] = count() if outer is None else outer._numbers
         self.nodes: list[Any] = []
         self.constants: list[Any] = [] if outer is None else outer.constants
@@ -62,3 +62,8 @@ class Graph:
         """Describe an input or output; a size that is text is free."""
         kind = self._onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
         return self._onnx.helper.make_tensor_value_info(name, kind, None if shape is None else list(shape))
+
+    def built(self, name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
+        """Return the graph with these inputs and outputs; the constants of an inner one stay with the outer one."""
+        constants = [] if self._is_inner else self.constants
+        return self._onnx.helper.make_graph(self.nodes, name, inputs, outputs, constants)

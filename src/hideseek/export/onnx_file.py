@@ -50,10 +50,12 @@ def onnx_bytes(model: BaseHideSeek, input_type: str) -> bytes:
     answer = ("probability", np.float32, (rows, n_classes)) if described["output"]["kind"] == "softmax" else value
     cells = (rows, n_features)
     outputs = [graph.tensor(*each) for each in (("mask", np.float32, cells), ("selected", np.bool_, cells), answer)]
-    whole = onnx.helper.make_graph(graph.nodes, "hideseek", inputs, outputs, graph.constants)
-    opset = onnx.helper.make_opsetid("", OPSET)
     file = onnx.helper.make_model(
-        whole, opset_imports=[opset], ir_version=_IR_VERSION, producer_name="hideseek", producer_version=__version__
+        graph.built("hideseek", inputs, outputs),
+        opset_imports=[onnx.helper.make_opsetid("", OPSET)],
+        ir_version=_IR_VERSION,
+        producer_name="hideseek",
+        producer_version=__version__,
     )
     onnx.helper.set_model_props(file, _properties(model, raw, described))
     onnx.checker.check_model(file)
@@ -200,12 +202,8 @@ class _Writer:
         if described["output"]["kind"] == "softmax":
             output = body.add("Softmax", output, axis=2)
         body.add("Add", "so_far", body.sum(output, axis=0), name="so_far_and_this")
-        each_draw = graph._onnx.helper.make_graph(
-            body.nodes,
-            "one_draw",
-            [body.tensor("so_far", np.float32, None), body.tensor("drawn", np.float32, None)],
-            [body.tensor("so_far_and_this", np.float32, None)],
-        )
+        taken = [body.tensor(name, np.float32, None) for name in ("so_far", "drawn")]
+        each_draw = body.built("one_draw", taken, [body.tensor("so_far_and_this", np.float32, None)])
         n_rows = graph.add("Shape", x, start=0, end=1)
         shape = graph.add("Concat", n_rows, graph.constant([n_outputs], np.int64), axis=0)
         nothing = graph.add("Expand", graph.constant(0, np.float32), shape)
