@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -133,12 +134,16 @@ def searched() -> Any:
     return HideSeekClassifier(**{**QUICK, "penalty": "auto"}).fit(X, Y)
 
 
+ANSWERS = ("explain", "select", "predict", "predict_proba", "transform")
+
+
 def not_fitted() -> Iterator[Case]:
     """Answers of what was never fitted, and unknown keywords."""
     for name in (*NAMES, "Invase"):
-        for method in ("explain", "select", "predict", "predict_proba", "transform", "fidelity", "save", "at", "score"):
+        for method in (*ANSWERS, "fidelity", "save", "to_onnx", "at", "score"):
             if hasattr(type(new(name)), method):
-                given = {"score": (X, Y), "save": ("model.safetensors",), "at": ()}.get(method, (X,))
+                to_file = ("model.file",)
+                given = {"score": (X, Y), "save": to_file, "to_onnx": to_file, "at": ()}.get(method, (X,))
                 run = lambda name=name, method=method, given=given: ask(name, method, given)  # noqa: E731
                 yield Case(f"{name}.{method}", "not fitted", run, (NotFittedError,))
         yield Case(name, "unknown keyword", lambda name=name: type(new(name))(no_such_thing=1), (TypeError,))
@@ -176,5 +181,7 @@ def model_files(folder: Path) -> Iterator[Case]:
         given: path for given, path in paths.items() if given not in ("missing file", "empty file", "text file")
     }
     yield from each("model.save", unwritable, model.save)
+    if find_spec("onnx"):
+        yield from each("model.to_onnx", unwritable, model.to_onnx)
     yield from each("explanation.save", unwritable, explanation.save)
     yield from each("explanation.report", unwritable, explanation.report)

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, NoReturn, Protocol, cast
 
 from hideseek._version import __version__
-from hideseek.cli import benchmark, completion, datasets, explain, fit, info, report
+from hideseek.cli import benchmark, completion, datasets, explain, export, fit, info, report
 from hideseek.cli._usage import UsageError
 
 __all__ = ["COMMANDS", "Parser", "build_parser"]
@@ -46,6 +46,7 @@ COMMANDS = {
         "fit": fit,
         "explain": explain,
         "report": report,
+        "export": export,
         "benchmark": benchmark,
         "datasets": datasets,
         "info": info,

@@ -16,7 +16,7 @@ from hideseek.wording import some
 HELP = "say what is in a saved model; without one, versions and devices"
 
 _NEEDED = ("torch", "numpy", "scikit-learn", "safetensors", "narwhals", "rich")
-_EXTRAS = ("pandas", "polars", "pyarrow", "matplotlib", "pooch", "shap", "lime", "xgboost", "ray")
+_EXTRAS = ("pandas", "polars", "pyarrow", "matplotlib", "pooch", "shap", "lime", "xgboost", "ray", "onnx")
 _SAME_MODULE = {"xgboost": ("xgboost-cpu",)}
 """Alternative packages that provide the same module."""
 

@@ -13,9 +13,10 @@ from torch import Tensor
 from hideseek.blocks import row_blocks
 from hideseek.engine.ramps import Ramps
 
-__all__ = ["Scaler"]
+__all__ = ["FARTHEST", "Scaler"]
 
-_FARTHEST = 1e6
+FARTHEST = 1e6
+"""Standard deviations at which values are clipped."""
 _ROWS_FOR_RAMPS = 20_000
 
 
@@ -69,7 +70,7 @@ class Scaler:
     def transform(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
         """Return the standardised rows in single precision; the subtraction is done in double.
 
-        Values are clipped at ``_FARTHEST`` standard deviations, so that later arithmetic does not overflow.
+        Values are clipped at ``FARTHEST`` standard deviations, so that later arithmetic does not overflow.
         Shape: ``(rows, columns)`` -> ``(rows, columns + ramps)``.
         """
         scaled = self._scaled(X)
@@ -86,7 +87,7 @@ class Scaler:
             scaled = X - self.center
             scaled /= self.scale
         scaled[:, self.constant] = 0.0
-        return np.clip(scaled, -_FARTHEST, _FARTHEST, out=scaled)
+        return np.clip(scaled, -FARTHEST, FARTHEST, out=scaled)
 
     def transform_on(self, device: torch.device, X: NDArray[np.floating]) -> Tensor:
         """Return ``transform(X)`` as a tensor, computed on the device."""
@@ -96,5 +97,5 @@ class Scaler:
         center, scale = (torch.from_numpy(part).to(device) for part in (self.center, self.scale))
         scaled = raw.double().sub_(center).div_(scale)
         scaled[:, torch.from_numpy(self.constant).to(device)] = 0.0
-        scaled.clamp_(-_FARTHEST, _FARTHEST)
+        scaled.clamp_(-FARTHEST, FARTHEST)
         return (scaled if self.ramps is None else self.ramps.behind(scaled)).float()

@@ -116,14 +116,18 @@ class Answering(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
 
     def _read(self, X: Any) -> tuple[NDArray[np.floating], Table | None]:
         """Return X as a matrix of numbers, and as a table where its cells are not all numbers."""
-        check_is_fitted(self)
-        check_parameters(type(self).__name__, self.get_params(deep=False), RULES_WHEN_ANSWERING)
-        check_draws(self.prediction_draws, len(self._ensemble.pool))
+        self._check_answering()
         rows = rows_of_fit(self, X)
         if self.encoder_.is_plain and only_numbers(rows.table):
             return check_table(self, rows), None
         table = Table(check_mixed_rows(self, rows))
         return self.encoder_.encode(table), table
+
+    def _check_answering(self) -> None:
+        """Check that the model is fitted, and the parameters that may be changed after a fit."""
+        check_is_fitted(self)
+        check_parameters(type(self).__name__, self.get_params(deep=False), RULES_WHEN_ANSWERING)
+        check_draws(self.prediction_draws, len(self._ensemble.pool))
 
     def explain(
         self, X: Any, *, n_features: int | None = None, penalty: float | None = None, shown: str | None = None

@@ -26,6 +26,7 @@ from hideseek.estimators._many import check_one_stack, models_for
 from hideseek.estimators._masks import check_columns, summarise_masks
 from hideseek.estimators._parameters import RULES, draw_seed, given_penalty, resolve_recipe, resolve_screening
 from hideseek.estimators._state import parameters_from, restore_state, state_of
+from hideseek.files import write_atomically
 from hideseek.search import PenaltyPath, Screening, Trust
 from hideseek.search.fitting import Settings, learn
 from hideseek.search.learned import Learned
@@ -35,7 +36,7 @@ from hideseek.stand_ins import StandIn
 from hideseek.tables import check_mixed_training_table, check_training_table, dense, names_of_fit
 from hideseek.tabular import Table, TableEncoder, only_numbers
 from hideseek.targets import check_target, name_of_target
-from hideseek.validation import check_parameters
+from hideseek.validation import check_parameters, choice
 
 __all__ = ["BaseHideSeek"]
 
@@ -299,6 +300,26 @@ class BaseHideSeek(Answering):
         """Write the fitted model to one ``.safetensors`` file, atomically; ``hideseek.load`` reads it."""
         check_is_fitted(self)
         persistence.save(path, self, *state_of(self))
+
+    def to_onnx(self, path: str | os.PathLike[str], *, input_type: str = "float64") -> None:
+        """Write the fitted model to one ONNX file, atomically, that gives its answers without this library.
+
+        The file has standard operators alone (opset 19), and takes any number of rows. Its input "X" has the columns
+        of the fit that are numbers, as they are: NaN where missing, booleans as 0 and 1, dates as days since 1970,
+        durations in days. Columns of text are the input "X_text", with "" where missing. Its outputs are "mask" and
+        "selected", ``(rows, features)``, and "probability", ``(rows, classes)``, or "value", ``(rows,)``, made as by
+        ``predict``. The names of columns, features and classes are among the file's properties. Values that ``explain``
+        refuses, such as infinite ones, are not refused. Needs ``pip install 'hideseek[onnx]'``.
+
+        Args:
+            path: Where the file goes.
+            input_type: "float64", or "float32" for callers that have numbers of single precision alone.
+        """
+        from hideseek.export.onnx_file import INPUT_TYPES, onnx_bytes
+
+        self._check_answering()
+        check_parameters("to_onnx", {"input_type": input_type}, {"input_type": choice(*INPUT_TYPES)})
+        write_atomically(path, onnx_bytes(self, input_type))
 
     _check_state = classmethod(check_state)
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hideseek.cells import quote_value
+from hideseek.export import kept_encoder, kept_features
 from hideseek.report.page.columns import Column
 from hideseek.report.page.content import Content
-from hideseek.report.page.model import kept_features, page_encoder
 from hideseek.report.page.packing import pack_column
 from hideseek.tabular.codes import CategoryCode, Code
 
@@ -23,7 +23,7 @@ def page_fields(content: Content) -> list[dict[str, Any]]:
 
     Values are the numbers that the code takes: the position of the level for a category, NaN where missing.
     """
-    encoder = page_encoder(content.model)
+    encoder = kept_encoder(content.model)
     fields: dict[int, dict[str, Any]] = {}
     for g, j in enumerate(kept_features(content.model)):
         own = [column for column in content.columns if column.feature == j]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hideseek.estimators import BaseHideSeek, BlackBoxExplainer
+from hideseek.export import kept_features
 from hideseek.report.page.bars import numbers_selected, ranking
 from hideseek.report.page.cards import groups
 from hideseek.report.page.columns import Column
 from hideseek.report.page.content import Content
 from hideseek.report.page.markup import Markup, element, table
-from hideseek.report.page.model import kept_features
 from hideseek.report.page.origin import name_of, parameters_of, versions
 from hideseek.report.page.quality import fidelity_of
 
