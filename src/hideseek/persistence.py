@@ -24,7 +24,17 @@ from hideseek.files import accessing, write_atomically
 from hideseek.schema import SCALAR, Fields, brief, check_value, is_text, parsed_dtype, text
 from hideseek.validation import Rule, integer, listed
 
-__all__ = ["LABELS", "Arrays", "Description", "header_of", "labels_from_json", "labels_to_json", "load", "save"]
+__all__ = [
+    "LABELS",
+    "Arrays",
+    "Description",
+    "digest_in",
+    "header_of",
+    "labels_from_json",
+    "labels_to_json",
+    "load",
+    "save",
+]
 
 FORMAT_VERSION = 2
 """Format 1 had no digest."""
@@ -116,6 +126,12 @@ def header_of(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What a file says about itself: ``format``, ``library`` (its version), ``class`` and ``description``."""
     header, _ = _contents(path)
     return header
+
+
+def digest_in(path: str | os.PathLike[str]) -> str:
+    """Return the digest in a file, which is the same for the same model however often it is saved."""
+    with safe_open(os.fspath(path), framework="numpy") as file:
+        return str(file.metadata()[_DIGEST])
 
 
 def _contents(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:

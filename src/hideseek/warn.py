@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 
 from hideseek.errors import HideSeekWarning
 
-__all__ = ["warn_caller"]
+__all__ = ["warn_caller", "warnings_once"]
 
 
 def _folder(package: str) -> str:
@@ -35,3 +38,19 @@ def warn_caller(message: str, category: type[Warning] = HideSeekWarning) -> None
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_LIBRARIES):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def warnings_once(said: set[str]) -> Iterator[None]:
+    """Give only those warnings that are not among ``said``, numbers aside, and add them to it.
+
+    For work in many pieces, each of which would warn of the same.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        text = re.sub(r"\d+", "0", str(warning.message))
+        if text not in said:
+            said.add(text)
+            warn_caller(str(warning.message), warning.category)
