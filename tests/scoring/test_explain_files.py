@@ -247,7 +247,6 @@ def test_a_read_only_target_is_named(named, folder, tmp_path):
         named.explain_files(folder, tmp_path / "out")
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
 def test_a_full_disk_is_told_with_the_file(named, folder, tmp_path, monkeypatch):
     def full(*arguments, **more):
         raise OSError(28, "No space left on device")
