@@ -54,7 +54,7 @@ _ROOMS = {
 }
 
 
-_SUBPACKAGES = ("baselines", "benchmark", "datasets", "metrics", "report", "scoring")
+_SUBPACKAGES = ("baselines", "benchmark", "datasets", "metrics", "report")
 
 
 def __getattr__(name: str) -> Any:

@@ -6,13 +6,15 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib.util import find_spec
+from typing import TypeVar
 
 from hideseek.errors import HideSeekWarning
 
-__all__ = ["warn_caller", "warnings_once"]
+__all__ = ["warn_caller", "warned_once"]
+
+_Result = TypeVar("_Result")
 
 
 def _folder(package: str) -> str:
@@ -40,17 +42,17 @@ def warn_caller(message: str, category: type[Warning] = HideSeekWarning) -> None
     warnings.warn(message, category, stacklevel=level)
 
 
-@contextmanager
-def warnings_once(said: set[str]) -> Iterator[None]:
-    """Give only those warnings that are not among ``said``, numbers aside, and add them to it.
+def warned_once(said: set[str], work: Callable[[], _Result]) -> _Result:
+    """Return what the work returns, and give only those of its warnings that are not among ``said``, numbers aside.
 
-    For work in many pieces, each of which would warn of the same.
+    For work in many pieces, each of which would warn of the same. What is given is added to ``said``.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield
+        result = work()
     for warning in caught:
         text = re.sub(r"\d+", "0", str(warning.message))
         if text not in said:
             said.add(text)
             warn_caller(str(warning.message), warning.category)
+    return result

@@ -72,6 +72,8 @@ def test_pieces_of_a_file_give_the_answers_of_the_whole(named, folder, tmp_path,
     done = named.explain_files(folder, tmp_path / "out", outputs=["n_selected", "prediction", "selected_bits"])
     assert pq.ParquetFile(done.files[0]).num_row_groups == 7
     check_equal(answers(done), named, expected)
+    one = named.explain_files(folder / "part-0.parquet", tmp_path / "one", outputs=["sentence"])
+    assert answers(one)["sentence"].to_pylist()[:400:70] == [expected.describe(row) for row in range(0, 400, 70)]
 
 
 def test_folders_of_a_hive_table_are_columns_and_are_kept(named, rows, expected, tmp_path):
@@ -111,10 +113,13 @@ def test_types_in_text_files_are_those_of_the_model_not_of_the_first_rows(named,
 
 def test_every_piece_warning_of_the_same_warns_once(named, rows, tmp_path, monkeypatch):
     monkeypatch.setattr("hideseek.scoring._files._rows_at_once", lambda _: 100)
-    rows.assign(x2=np.where(rows["id"] % 3 == 0, np.nan, rows["x2"])).to_parquet(tmp_path / "in.parquet")
+    (tmp_path / "in").mkdir()
+    for name in ("a", "b"):
+        rows.assign(x2=rows["x2"].where(rows["id"] % 3 > 0)).to_parquet(tmp_path / f"in/{name}.parquet")
     with pytest.warns(HideSeekWarning) as caught:
-        named.explain_files(tmp_path / "in.parquet", tmp_path / "out.parquet")
+        named.explain_files(tmp_path / "in", tmp_path / "out")
     assert len(caught) == 1
+    assert caught[0].filename == __file__
 
 
 def test_a_file_without_rows_gives_a_file_without_rows(named, rows, tmp_path):
@@ -182,7 +187,9 @@ def test_answers_of_another_origin_are_replaced_only_when_asked(named, rows, fol
 def test_a_truncated_file_is_named_and_finished_files_stay(named, folder, tmp_path):
     content = (folder / "part-2.parquet").read_bytes()
     (folder / "part-2.parquet").write_bytes(content[: len(content) // 2])
-    with pytest.raises(FileFormatError, match=r"part-2\.parquet' cannot be read as parquet: .* truncated") as error:
+    with pytest.raises(
+        FileFormatError, match=r"part-2\.parquet' cannot be read as parquet: Parquet magic bytes .* truncated"
+    ) as error:
         named.explain_files(folder, tmp_path / "out")
     assert "\n" not in str(error.value)
     assert everything_in(tmp_path / "out") == ["part-0.parquet", "part-1.parquet"]

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from hideseek.scoring._batches import feature_columns
 from hideseek.scoring._fragments import Fragment, Source, find_fragments
 from hideseek.scoring._scorer import Scorer
 from hideseek.validation import check_parameters, choice
-from hideseek.warn import warnings_once
+from hideseek.warn import warned_once
 
 __all__ = ["SMALL", "ExplainedFiles", "Job", "explain_files", "explain_fragment"]
 
@@ -86,8 +87,9 @@ def explain_files(
 
 
 def _serial(scorer: Scorer, jobs: Sequence[Job], on_rows: OnRows) -> Iterator[tuple[int, bool]]:
+    said: set[str] = set()
     for job in jobs:
-        yield explain_fragment(scorer, job, on_rows)
+        yield explain_fragment(scorer, job, on_rows, said)
 
 
 def _with_ray(scorer: Scorer, jobs: Sequence[Job], on_rows: OnRows) -> Iterator[tuple[int, bool]]:
@@ -98,8 +100,16 @@ def _with_ray(scorer: Scorer, jobs: Sequence[Job], on_rows: OnRows) -> Iterator[
         yield rows, kept
 
 
-def explain_fragment(scorer: Scorer, job: Job, on_rows: OnRows = lambda _: None) -> tuple[int, bool]:
+def explain_fragment(
+    scorer: Scorer, job: Job, on_rows: OnRows = lambda _: None, said: set[str] | None = None
+) -> tuple[int, bool]:
     """Explain one file, unless that was done before.
+
+    Args:
+        scorer: What explains.
+        job: Which file.
+        on_rows: Called with the number of rows after each piece.
+        said: Warnings that were given before, and are not given again.
 
     Returns:
         The number of rows, and whether they were there.
@@ -115,7 +125,7 @@ def explain_fragment(scorer: Scorer, job: Job, on_rows: OnRows = lambda _: None)
     n_rows, writer = 0, None
     with written_beside(job.target) as beside:
         try:
-            for table in _answers(scorer, job.fragment, on_rows):
+            for table in _answers(scorer, job.fragment, on_rows, set() if said is None else said):
                 if writer is None:
                     schema = table.schema.with_metadata({**table.schema.metadata, _ORIGIN: origin})
                     writer = parquet.ParquetWriter(beside, schema, compression="zstd")
@@ -127,18 +137,17 @@ def explain_fragment(scorer: Scorer, job: Job, on_rows: OnRows = lambda _: None)
     return n_rows, False
 
 
-def _answers(scorer: Scorer, fragment: Fragment, on_rows: OnRows) -> Iterator[Any]:
+def _answers(scorer: Scorer, fragment: Fragment, on_rows: OnRows, said: set[str]) -> Iterator[Any]:
     """Give the answers to the rows of a file, some thousand rows at a time; to a file without rows, one empty table."""
     path, types = str(fragment.path), _text_types(scorer)
     schema = fragment.schema(types)
     features = feature_columns(scorer.model, schema.names, scorer.carry, repr(path))
     columns = list(dict.fromkeys((*scorer.carry, *features)))
     n_rows, first = _rows_at_once(len(columns)), 0
-    said: set[str] = set()
     for table in fragment.tables(columns, n_rows, types):
         try:
-            with warnings_once(said):
-                answer = scorer.explain_frame(nw.from_native(table, eager_only=True), repr(path), first)
+            frame = nw.from_native(table, eager_only=True)
+            answer = warned_once(said, partial(scorer.explain_frame, frame, repr(path), first))
         except InputError as error:
             raise InputError(f"{path!r}, rows {first} to {first + len(table) - 1}: {error}") from error
         yield answer

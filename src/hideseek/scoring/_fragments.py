@@ -211,7 +211,8 @@ def _reading(path: Path) -> Iterator[None]:
 
 
 def _unreadable(path: Path, error: Exception) -> FileFormatError:
-    reason = next(iter(str(error).splitlines()), type(error).__name__)[:200]
+    lines = str(error).rpartition(f"{path}': ")[2].splitlines()  # before it pyarrow says which file, twice
+    reason = (lines or [type(error).__name__])[0][:200].rstrip(".")
     return FileFormatError(f"{str(path)!r} cannot be read as {_format_of(path)}: {reason}; it may be truncated")
 
 
