@@ -53,11 +53,9 @@ def test_ray_runs_a_scorer_in_tasks_and_in_actors_and_explains_files(ray, saved,
 
 
 def test_dask_runs_a_scorer_on_partitions(saved, rows, expected):
-    dask = pytest.importorskip("dask")
     dataframe = pytest.importorskip("dask.dataframe")
-    with dask.config.set({"dataframe.convert-string": False}):
-        parts = dataframe.from_pandas(rows, npartitions=3)
-        answers = parts.map_partitions(Scorer(saved, carry=["id"])).compute(scheduler="sync")
+    parts = dataframe.from_pandas(rows, npartitions=3)
+    answers = parts.map_partitions(Scorer(saved, carry=["id"])).compute(scheduler="sync")
     check_equal(answers, rows, expected)
     assert answers.index.equals(rows.index)
 

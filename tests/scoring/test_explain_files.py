@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -99,11 +100,10 @@ def test_patterns_and_lists_of_files_are_taken(named, folder, tmp_path):
 
 
 def test_types_in_text_files_are_those_of_the_model_not_of_the_first_rows(named, rows, tmp_path):
-    table = rows.assign(x1=0)
-    table["x1"] = table["x1"].astype(object)
-    table.loc[1999, "x1"] = 0.5
+    table = pd.concat([rows] * 10, ignore_index=True).assign(x1="0")  # longer than what types are guessed from
+    table.loc[len(table) - 1, "x1"] = "0.5"
     table.loc[5, "x2"] = None
-    (tmp_path / "in.csv").write_text(table.to_csv(index=False, na_rep="NA"))
+    table.to_csv(tmp_path / "in.csv", index=False, na_rep="NA")
     with pytest.warns(HideSeekWarning, match=r"'x2' \(1 rows\)"):
         done = named.explain_files(tmp_path / "in.csv", tmp_path / "out.parquet")
     with pytest.warns(HideSeekWarning, match=r"'x2' \(1 rows\)"):
