@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hideseek.estimators import BlackBoxExplainer, HideSeekClassifier, HideSeekRegressor
     from hideseek.explanation import Explanation
     from hideseek.persistence import load
+    from hideseek.scoring import Scorer
 
 __all__ = [
     "BlackBoxExplainer",
@@ -36,6 +37,7 @@ __all__ = [
     "HideSeekWarning",
     "InputError",
     "MaskWarning",
+    "Scorer",
     "TrainingError",
     "__version__",
     "load",
@@ -47,6 +49,7 @@ _ROOMS = {
     "Explanation": "explanation",
     "HideSeekClassifier": "estimators",
     "HideSeekRegressor": "estimators",
+    "Scorer": "scoring",
     "load": "persistence",
 }
 

@@ -25,7 +25,17 @@ from hideseek.schema import SCALAR, Fields, brief, check_value, is_text, parsed_
 from hideseek.validation import Rule, integer
 from hideseek.wording import listed
 
-__all__ = ["LABELS", "Arrays", "Description", "header_of", "labels_from_json", "labels_to_json", "load", "save"]
+__all__ = [
+    "LABELS",
+    "Arrays",
+    "Description",
+    "digest_in",
+    "header_of",
+    "labels_from_json",
+    "labels_to_json",
+    "load",
+    "save",
+]
 
 FORMAT_VERSION = 2
 """File format; format 1 had no digest."""
@@ -117,6 +127,12 @@ def header_of(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the header of a file: ``format``, ``library`` (its version), ``class`` and ``description``."""
     header, _ = _contents(path)
     return header
+
+
+def digest_in(path: str | os.PathLike[str]) -> str:
+    """Return the digest in a file, which is the same for the same model however often it is saved."""
+    with safe_open(os.fspath(path), framework="numpy") as file:
+        return str(file.metadata()[_DIGEST])
 
 
 def _contents(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:

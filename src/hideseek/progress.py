@@ -1,14 +1,14 @@
-"""A progress bar for training, on a terminal only."""
+"""Progress bars for training and for files, on a terminal only."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from hideseek.engine.training import Progress as OnProgress
 
-__all__ = ["training_progress"]
+__all__ = ["files_progress", "training_progress"]
 
 
 @contextmanager
@@ -37,3 +37,33 @@ def training_progress(verbose: bool, steps: int, penalty: float) -> Iterator[OnP
             bar.update(task, completed=step, loss=loss, penalty=share * penalty, shown=shown)
 
         yield on_progress
+
+
+@contextmanager
+def files_progress(shown: bool, n_files: int) -> Iterator[tuple[Callable[[], None], Callable[[int], None]]]:
+    """Give a function to call after each file, and one to call with a number of rows that are done.
+
+    They move a bar if ``shown`` is set and the error stream is a terminal, and else do nothing.
+    """
+    if not (shown and sys.stderr.isatty()):
+        yield lambda: None, lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("explaining files"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[rows]:,} rows"),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task, rows = bar.add_task("", total=n_files, rows=0), 0
+
+        def on_rows(n_rows: int) -> None:
+            nonlocal rows
+            rows += n_rows
+            bar.update(task, rows=rows)
+
+        yield lambda: bar.advance(task), on_rows

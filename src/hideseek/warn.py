@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
+from collections.abc import Callable
 from importlib.util import find_spec
+from typing import TypeVar
 
 from hideseek.errors import HideSeekWarning
 
-__all__ = ["warn_caller"]
+__all__ = ["warn_caller", "warned_once"]
+
+_Result = TypeVar("_Result")
 
 
 def _folder(package: str) -> str:
@@ -35,3 +40,19 @@ def warn_caller(message: str, category: type[Warning] = HideSeekWarning) -> None
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_LIBRARIES):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def warned_once(said: set[str], work: Callable[[], _Result]) -> _Result:
+    """Return what the work returns, and give only those of its warnings that are not among ``said``, numbers aside.
+
+    For work in many pieces, each of which would warn of the same. What is given is added to ``said``.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = work()
+    for warning in caught:
+        text = re.sub(r"\d+", "0", str(warning.message))
+        if text not in said:
+            said.add(text)
+            warn_caller(str(warning.message), warning.category)
+    return result

@@ -186,3 +186,52 @@ def test_a_report_is_asked_of_the_explanation(run, saved, data, tmp_path, monkey
     assert code == 1
     assert "exists; pass --force" in err
     assert run("report", saved, data, "--out", tmp_path / "report.pdf")[0] == 2
+
+
+@pytest.fixture
+def folder(table, tmp_path):
+    (tmp_path / "in").mkdir()
+    for i in range(2):
+        table[1000 * i : 1000 * (i + 1)].to_parquet(tmp_path / f"in/{i}.parquet", index=False)
+    return tmp_path / "in"
+
+
+def test_a_folder_is_explained_into_a_folder_and_a_second_call_goes_on(
+    run, run_json, saved, folder, expected, tmp_path
+):
+    code, out, err = run("explain", saved, folder, "--out", tmp_path / "out", "--carry", "label")
+    assert (code, err) == (0, "")
+    assert "Explained 2,000 rows of 2 files" in out
+    answer = pd.concat([pd.read_parquet(tmp_path / f"out/{i}.parquet") for i in range(2)])
+    assert list(answer) == ["label", "prediction", "n_selected", "selected_bits"]
+    np.testing.assert_array_equal(answer["n_selected"], expected.n_selected)
+    (tmp_path / "out/1.parquet").unlink()
+    _, result, _ = run_json("explain", saved, folder, "--out", tmp_path / "out", "--carry", "label")
+    assert (result["rows"], result["files"], result["finished_before"]) == (2000, 2, 1)
+    code, _, err = run("explain", saved, folder, "--out", tmp_path / "out", "--outputs", "mask")
+    assert code == 1
+    assert "0.parquet' exists and has answers of another model" in err
+    assert run("explain", saved, folder, "--out", tmp_path / "out", "--outputs", "mask", "--force")[0] == 0
+    assert list(pd.read_parquet(tmp_path / "out/0.parquet")) == ["mask"]
+
+
+def test_patterns_several_files_and_one_big_file_go_into_a_folder(run, saved, folder, tmp_path):
+    for i, words in enumerate(([f"{folder}/*.parquet"], [folder / "0.parquet", folder / "1.parquet"])):
+        assert run("explain", saved, *words, "--out", tmp_path / f"out{i}")[0] == 0
+        assert sorted(path.name for path in (tmp_path / f"out{i}").iterdir()) == ["0.parquet", "1.parquet"]
+    assert run("explain", saved, folder / "0.parquet", "--out", f"{tmp_path}/one/", "--outputs", "sentence")[0] == 0
+    assert pd.read_parquet(tmp_path / "one/0.parquet")["sentence"][0].startswith("Row 0: predicted ")
+
+
+def test_options_of_one_table_and_of_a_folder_are_kept_apart(run, saved, data, folder, tmp_path):
+    for words, message in (
+        ([folder], "need --out FOLDER"),
+        ([folder, "--out", tmp_path / "out", "--sentences"], "pass --outputs"),
+        ([data, "--carry", "label"], "let --out end in /"),
+    ):
+        code, _, err = run("explain", saved, *words)
+        assert code == 2
+        assert message in err
+    code, _, err = run("explain", saved, tmp_path / "none-*.csv", "--out", tmp_path / "out")
+    assert code == 1
+    assert "has no files of a table" in err

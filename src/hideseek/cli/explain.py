@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from hideseek.cli._columns import frame_of, not_used
+from hideseek.cli._folders import explain_into_folder, to_folder
 from hideseek.cli._formats import STANDARD_STREAM, format_of, is_stream
 from hideseek.cli._models import explain_file
 from hideseek.cli._output import Output
@@ -26,11 +27,21 @@ HELP = "say for each row of a table which features decided"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``hideseek explain``."""
     parser.add_argument("model", metavar="MODEL.safetensors", help="a model saved by hideseek fit")
-    parser.add_argument("data", metavar="DATA", help="the rows to explain; - is CSV on standard input")
     parser.add_argument(
-        "--out", default=STANDARD_STREAM, metavar="FILE", help="output file; default: standard output, as CSV"
+        "data",
+        metavar="DATA",
+        nargs="+",
+        help="the rows to explain; - is CSV on standard input. A folder, a pattern or several files, of any size, are "
+        "explained into a folder, and a run that was stopped goes on when it is called again",
     )
-    parser.add_argument("--force", action="store_true", help="replace the file if it exists")
+    parser.add_argument(
+        "--out",
+        default=STANDARD_STREAM,
+        metavar="FILE",
+        help="where the answer goes; default: standard output, as CSV. A name that ends in /: a folder of Parquet "
+        "files, for one DATA of any size too",
+    )
+    parser.add_argument("--force", action="store_true", help="replace the file, or other answers in the folder")
     parser.add_argument(
         "--format",
         choices=("wide", "long"),
@@ -46,11 +57,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NUMBER",
         help="select features whose mask is greater; default: the model's threshold",
     )
+    parser.add_argument(
+        "--outputs",
+        metavar="NAME,...",
+        help="columns of the files in a folder: prediction, probability, n_selected, selected, selected_bits, mask, "
+        "effect, sentence; default: prediction,n_selected,selected_bits",
+    )
+    parser.add_argument("--carry", metavar="NAME,...", help="columns of DATA that the files in a folder begin with")
 
 
 def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
     """Explain the rows, write the result, and print a summary."""
-    path = arguments.out
+    if to_folder(arguments):
+        return explain_into_folder(arguments, output)
+    (arguments.data,), path = arguments.data, arguments.out
     if not arguments.sentences:
         format_of(path)
     elif not is_stream(path) and not path.endswith(".txt"):

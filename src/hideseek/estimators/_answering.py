@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,9 @@ from hideseek.tables import check_mixed_rows, check_table, rows_of_fit
 from hideseek.tabular import Table, TableEncoder, only_numbers
 from hideseek.validation import check_parameters, integer, is_finite_number
 from hideseek.wording import shown as quoted
+
+if TYPE_CHECKING:
+    from hideseek.scoring import ExplainedFiles, Source
 
 __all__ = ["Answering", "check_draws"]
 
@@ -164,6 +169,54 @@ class Answering(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             stand_ins=self.learned_.stand_ins,
             frame_library=frame_library(X),
             target_name=self.target_name_,
+        )
+
+    def explain_files(
+        self,
+        source: Source,
+        target: str | os.PathLike[str],
+        *,
+        outputs: Sequence[str] = ("prediction", "n_selected", "selected_bits"),
+        carry: Sequence[str] = (),
+        overwrite: bool = False,
+        backend: str = "serial",
+        progress: bool = True,
+    ) -> ExplainedFiles:
+        """Explain the rows of one or many files, in bounded memory, into one Parquet file for each.
+
+        Every file of answers is written under another name and renamed when it is whole. A run that ended early, for
+        whatever reason, goes on where it stopped when it is called again: files that are finished are kept. Needs
+        pyarrow (``hideseek[files]``).
+
+        Args:
+            source: A Parquet, CSV or Arrow file, a folder of such files at any depth, a pattern such as
+                "in/*.parquet", or a list of files. Folders such as "year=2024" are columns.
+            target: A folder, made if it is not there; for one file also a name that ends in .parquet.
+            outputs: Columns of the answers, as of ``hideseek.Scorer``, whose ``unpack`` reads bits.
+            carry: Columns of the source, such as ids, that the answers begin with.
+            overwrite: Replace answers of another model, to changed files, or with other columns; else they are an
+                error.
+            backend: "serial", or "ray": a task for each file, on a cluster if Ray is connected to one.
+            progress: Show a progress bar, on a terminal.
+
+        Returns:
+            The files, the number of rows, and how many files were there.
+
+        Raises:
+            HideSeekError: A file cannot be read or written or lacks columns; the message names it.
+        """
+        from hideseek.scoring import explain_files  # a room above this one, entered only when asked for
+
+        check_is_fitted(self)
+        return explain_files(
+            self,
+            source,
+            target,
+            outputs=outputs,
+            carry=carry,
+            overwrite=overwrite,
+            backend=backend,
+            progress=progress,
         )
 
     def _asked_for(self, n_features: int | None, penalty: float | None) -> Self:
