@@ -30,6 +30,8 @@ ROOMS = (
     *("effects", "stand_ins", "picking", "sentences", "interop", "explanation_file", "explanation"),
     "search",
     "estimators",
+    "scoring",
+    "export",
     "baselines",
     "benchmark",
     "report",
@@ -39,6 +41,8 @@ ROOMS = (
 """From the lowest to the highest: a room imports only rooms that stand before it."""
 
 UPWARDS = {
+    ("estimators", "export"): "to_onnx loads the export when it is called",
+    ("estimators", "scoring"): "explain_files loads the scoring of files when it is called",
     ("explanation", "report"): "explanation.plot and .report load the figures and the page when they are asked for",
     ("metrics", "report"): "Audit.plot loads the figures when it is asked for",
     ("persistence", "baselines"): "load() finds the class that a file names",
@@ -50,15 +54,17 @@ PRIVATE_ATTRIBUTES = {
     "experiments/reliability.py": {"_inputs"},
     "src/hideseek/baselines/_file_checks.py": {"_moments"},
     "src/hideseek/cli/explain.py": {"_best_stand_ins"},
+    "src/hideseek/export/description.py": {"_loss", "_names", "_resolve_shown", "_units"},
+    "src/hideseek/export/onnx_file.py": {"_names"},
     "src/hideseek/persistence.py": {"_check_state", "_restore"},  # every class that can be saved has them
     "src/hideseek/report/figures/beeswarm.py": {"_find_effects"},
     "src/hideseek/report/figures/effects.py": {"_find_effects", "_predict"},
-    "src/hideseek/report/figures/entering.py": {"_units"},
+    "src/hideseek/report/figures/entering.py": {"_inputs", "_units"},
     "src/hideseek/report/page/content.py": {"_ranking"},
-    "src/hideseek/report/page/model.py": {"_loss", "_names", "_resolve_shown", "_units"},
+    "src/hideseek/report/page/model.py": {"_names"},
     "src/hideseek/report/page/origin.py": {"_names"},
     "src/hideseek/report/page/path.py": {"_entered", "_entry"},
-    "src/hideseek/report/page/quality.py": {"_probabilities"},
+    "src/hideseek/report/page/quality.py": {"_inputs", "_probabilities"},
     "src/hideseek/report/page/sections.py": {"_find_effects"},
     "src/hideseek/sentences.py": {"_stand_ins"},
 }
@@ -66,12 +72,12 @@ PRIVATE_ATTRIBUTES = {
 
 LIBRARIES = {
     "matplotlib": ("report.figures",),
-    "narwhals": ("benchmark", "frames", "tables", "tabular", "targets"),
+    "narwhals": ("benchmark", "frames", "scoring", "tables", "tabular", "targets"),
     "numpy": ("",),
     "safetensors": ("persistence",),
     "scipy": ("effects", "report.figures", "search"),
     "sklearn": ("baselines", "benchmark", "datasets", "estimators", "metrics", "report", "search", "tables", "targets"),
-    "torch": ("baselines", "benchmark", "engine", "estimators", "metrics._audit", "search"),
+    "torch": ("baselines", "benchmark", "engine", "estimators", "export", "metrics._audit", "search"),
     "triton": ("engine.fused", "engine.kernels"),
 }
 """Where a library may be imported at the top of a module; those that are not named are imported inside functions."""
