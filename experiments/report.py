@@ -20,8 +20,7 @@ DETAILS = "details"
 """The folder of the pages, beside the tables and figures."""
 
 EARLIER_RECIPES = """The rows "fast", "balanced" and "best" were made by the recipes that had these names before members
-answered for ranges of penalties, except in "audit"; each experiment names its commits. LOG.md, "One network for every
-price", has figures of the present default.
+answered for ranges of penalties, except in "audit", "beyond" and "reliability"; each experiment names its commits.
 """
 
 _REFERENCE = re.compile(r"{([^{}|]+)\|([^{}|]+)\|([^{}|]+)\|([^{}|]+)\|([^{}|]+)}")
