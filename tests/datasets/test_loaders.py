@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import builtins
+import sys
 
 import numpy as np
 import pytest
@@ -166,13 +166,6 @@ def test_brca_by_patient_keeps_every_patient_in_one_part():
 
 
 def test_frames_without_pandas_name_the_extra(monkeypatch):
-    ordinary = builtins.__import__
-
-    def without_pandas(name, *arguments, **keywords):
-        if name == "pandas":
-            raise ModuleNotFoundError("No module named 'pandas'")
-        return ordinary(name, *arguments, **keywords)
-
-    monkeypatch.setattr(builtins, "__import__", without_pandas)
+    monkeypatch.setitem(sys.modules, "pandas", None)  # as if it were not installed
     with pytest.raises(ModuleNotFoundError, match=r"hideseek\[data\]"):
         load_brca(as_frame=True)
