@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 
+from hideseek import extras
 from hideseek.datasets import california_switch, credit_syn, load_brca, load_california, load_credit, load_mnist_3_8
 from hideseek.errors import InputError
 
@@ -166,6 +165,9 @@ def test_brca_by_patient_keeps_every_patient_in_one_part():
 
 
 def test_frames_without_pandas_name_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)  # as if it were not installed
+    def not_installed(module):
+        raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+
+    monkeypatch.setattr(extras, "import_module", not_installed)
     with pytest.raises(ModuleNotFoundError, match=r"hideseek\[data\]"):
         load_brca(as_frame=True)
