@@ -9,6 +9,7 @@ from hideseek.datasets.truth import syn_truth
 from hideseek.effects import Effects
 from hideseek.errors import FileFormatError, InputError
 from hideseek.estimators._effects import turns_of
+from hideseek.explanation_file import read_explanation, write_explanation
 
 
 @pytest.fixture(scope="module")
@@ -175,3 +176,13 @@ def test_effects_cost_little_more_than_the_predictions(explained):
     work.clear()
     _ = fresh.effect
     assert sum(work) < 2 * predicted
+
+
+def test_a_file_whose_effects_do_not_fit_together_is_refused_by_name(tmp_path):
+    Explanation(np.ones((2, 2)), np.ones((2, 2), dtype=bool)).save(tmp_path / "odd.npz")
+    arrays = read_explanation(tmp_path / "odd.npz")
+    arrays |= {"effect_cells": np.eye(2, dtype=bool), "effect_change": np.zeros((3, 1))}
+    arrays.pop("format")
+    write_explanation(tmp_path / "odd.npz", arrays)
+    with pytest.raises(FileFormatError, match=r"odd\.npz.*effects of an explanation do not fit together"):
+        Explanation.load(tmp_path / "odd.npz")

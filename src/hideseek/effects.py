@@ -85,6 +85,6 @@ class Effects:
         if cells.dtype != bool or cells.ndim != 2 or change.shape != (cells.sum(), n_outputs):
             raise FileFormatError(
                 f"the effects of an explanation do not fit together: {change.shape} numbers for "
-                f"{int(cells.sum())} cells and {n_outputs} outputs; save the explanation again"
+                f"{int(cells.sum())} cells and {n_outputs} outputs"
             )
         return cls(cells, change, classes)

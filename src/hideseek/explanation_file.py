@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from hideseek.archives import read_archive
 from hideseek.cells import cells_from_json, cells_to_json
 from hideseek.digests import digest_of
+from hideseek.effects import Effects
 from hideseek.errors import FileFormatError, InputError
 from hideseek.files import accessing, write_atomically
 from hideseek.schema import ArrayRule, Fields, check_shape, check_value, check_values, is_text
+from hideseek.stand_ins import from_arrays as stand_ins_from_arrays
 from hideseek.validation import Rule, choice
 
 __all__ = ["read_explanation", "write_explanation"]
@@ -88,6 +90,8 @@ def read_explanation(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
         _check_format(arrays)
         if "cells" in arrays:
             arrays["data"] = _cells(arrays.pop("cells").tobytes(), arrays["importance"].shape)
+        Effects.from_arrays(arrays)
+        stand_ins_from_arrays(arrays)
         return arrays
     except FileFormatError as error:
         raise FileFormatError(

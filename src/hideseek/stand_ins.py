@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hideseek.errors import FileFormatError
+
 __all__ = ["StandIn", "StandIns", "best_stand_ins", "from_arrays", "stand_in_columns", "to_arrays"]
 
 _AS_WELL, _AT_WORST = 0.1, 0.3
@@ -89,9 +91,10 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> StandIns | None:
     """Return the stand-ins that ``to_arrays`` described, or None if the arrays contain none."""
     if "stand_in_names" not in arrays or "stand_in_losses" not in arrays:
         return None
+    names, losses_of = arrays["stand_in_names"], arrays["stand_in_losses"]
+    if names.ndim != 2 or names.shape[1] != 2 or losses_of.shape != (len(names), 3):
+        raise FileFormatError(f"its stand-ins do not fit together: {names.shape} names, {losses_of.shape} losses")
     found: dict[str, tuple[StandIn, ...]] = {}
-    for (feature, name), losses in zip(
-        arrays["stand_in_names"].tolist(), arrays["stand_in_losses"].tolist(), strict=True
-    ):
+    for (feature, name), losses in zip(names.tolist(), losses_of.tolist(), strict=True):
         found[feature] = (*found.get(feature, ()), StandIn(name, *losses))
     return found
