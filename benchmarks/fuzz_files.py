@@ -66,7 +66,7 @@ class Target:
             if self.is_model:
                 with safe_open(str(path), framework="numpy") as file:
                     self.text, self.digest = file.metadata()["hideseek"], file.metadata().get("digest", "")
-                    self.arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+                    self.arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict: it cannot be iterated
             else:
                 with np.load(path) as file:
                     self.arrays = dict(file)

@@ -335,7 +335,7 @@ def main() -> int:
         folder = Path(name)
         models, files = save_models(folder), valid_files(mixed_frame())
         for library in arguments.without:
-            sys.modules[library] = None  # type: ignore[assignment]
+            sys.modules[library] = None  # type: ignore[assignment] # as if it were not installed
         every = cases(files, arguments.kinds, arguments.files, arguments.seed)
         outcomes = fuzz(models, every, folder, keep=arguments.keep, progress=arguments.files > 10_000)
     for (kind, outcome), count in sorted(outcomes.items()):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -149,12 +150,16 @@ def fitted(parts: Sequence[Cells]) -> LogisticRegression:
     return LogisticRegression(C=1e6, max_iter=1000).fit(every.terms(), every.relevant, sample_weight=weight)
 
 
+def _probability_by(model: LogisticRegression, cells: Cells) -> NDArray[np.floating]:
+    return model.predict_proba(cells.terms())[:, 1]
+
+
 def left_out(by_kind: Mapping[str, Cells]) -> dict[str, Rule]:
     """For each kind of table the rule fitted to the other kinds."""
     rules: dict[str, Rule] = {}
     for kind in by_kind:
         model = fitted([own for other, own in by_kind.items() if other != kind])
-        rules[kind] = lambda cells, model=model: model.predict_proba(cells.terms())[:, 1]  # type: ignore[misc]
+        rules[kind] = partial(_probability_by, model)
     return rules
 
 

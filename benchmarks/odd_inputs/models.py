@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -71,11 +71,12 @@ def parameters() -> Iterator[Case]:
     own = {**SCALARS, "gpu": "gpu", "auto": "auto", "full": "full", "huge": 2**70}
     for name in HideSeekClassifier().get_params():
         values = own if name != "steps" else {given: value for given, value in own.items() if given != "huge"}
-        run = lambda **given: HideSeekClassifier(**{**QUICK, **given}).fit(X, Y)  # noqa: E731
         small = {
             given: value for given, value in values.items() if given != "huge" or name in ("random_state", "penalty")
         }
-        yield from any_of("HideSeekClassifier", {name: small}, run)
+        yield from any_of(
+            "HideSeekClassifier", {name: small}, lambda **given: HideSeekClassifier(**{**QUICK, **given}).fit(X, Y)
+        )
     yield from any_of(
         "BlackBoxExplainer",
         {"model": {**SCALARS, **MODELS}, "task": SCALARS, "validation_fraction": SCALARS},
@@ -104,13 +105,16 @@ MODELS: dict[str, Any] = {
 }
 
 
+def ask_fitted(method: str, table: Any) -> Any:
+    return getattr(fitted("HideSeekClassifier", "frame"), method)(table)
+
+
 def answers() -> Iterator[Case]:
     """Odd tables in everything that answers."""
     for kind in ("array", "frame", "mixed"):
         yield from each(f"explain(X), fitted on {kind}", TABLES, lambda t, k=kind: explained(k, t))
     for method in ("predict", "select", "transform", "predict_proba"):
-        run = lambda table, method=method: getattr(fitted("HideSeekClassifier", "frame"), method)(table)  # noqa: E731
-        yield from each(f"{method}(X)", TABLES, run)
+        yield from each(f"{method}(X)", TABLES, partial(ask_fitted, method))
     yield from each("ForestImportance.explain(X)", TABLES, lambda t: fitted("ForestImportance", "frame").explain(t))
     yield from each("fidelity(X)", TABLES, lambda t: fitted("BlackBoxExplainer", "frame").fidelity(t))
     yield from each("score(y)", TARGETS, lambda y: fitted("HideSeekClassifier", "array").score(X, y))
@@ -144,8 +148,7 @@ def not_fitted() -> Iterator[Case]:
             if hasattr(type(new(name)), method):
                 to_file = ("model.file",)
                 given = {"score": (X, Y), "save": to_file, "to_onnx": to_file, "at": ()}.get(method, (X,))
-                run = lambda name=name, method=method, given=given: ask(name, method, given)  # noqa: E731
-                yield Case(f"{name}.{method}", "not fitted", run, (NotFittedError,))
+                yield Case(f"{name}.{method}", "not fitted", partial(ask, name, method, given), (NotFittedError,))
         yield Case(name, "unknown keyword", lambda name=name: type(new(name))(no_such_thing=1), (TypeError,))
         yield Case(f"{name}.fit", "unknown keyword", lambda n=name: new(n).fit(X, Y, no_such_thing=1), (TypeError,))
         yield Case(f"{name}.set_params", "unknown name", lambda n=name: new(n).set_params(odd=1))

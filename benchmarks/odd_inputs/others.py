@@ -123,8 +123,7 @@ def scores() -> Iterator[Case]:
         ),
     ):
         for name in odd:
-            call = lambda function=function, fixed=fixed, **given: function(**{**fixed, **given})  # noqa: E731
-            yield from any_of(function.__name__, {name: {**SCALARS, **ARRAYS}}, call)
+            yield from any_of(function.__name__, {name: {**SCALARS, **ARRAYS}}, partial(function, **fixed))
 
 
 def makers() -> Iterator[Case]:
@@ -139,10 +138,8 @@ def makers() -> Iterator[Case]:
         (datasets.make_ice_cream, ("n_samples",)),
     ):
         fixed = {"name": "Syn1"} if function in (datasets.make_syn, datasets.make_syn_regression) else {}
-        call = lambda function=function, fixed=fixed, **given: function(**{**fixed, **given})  # noqa: E731
-        yield from any_of(function.__name__, dict.fromkeys(odd, SCALARS), call)
-        unknown = lambda function=function: function(no_such_thing=1)  # noqa: E731
-        yield Case(function.__name__, "unknown keyword", unknown, (TypeError,))
+        yield from any_of(function.__name__, dict.fromkeys(odd, SCALARS), partial(function, **fixed))
+        yield Case(function.__name__, "unknown keyword", partial(function, no_such_thing=1), (TypeError,))
 
 
 METHOD = {"forest": {"parameters": {"k": 1, "n_estimators": 2}}}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -14,6 +13,7 @@ from hideseek.cells import format_value
 from hideseek.effects import Effects
 from hideseek.errors import FileFormatError, InputError, PositionError
 from hideseek.explanation_file import read_explanation, write_explanation
+from hideseek.explanation_html import html_table
 from hideseek.frames import FrameLibrary, make_frame
 from hideseek.interop import to_shap
 from hideseek.picking import are_names, by_name, positions
@@ -42,8 +42,6 @@ _RULES = {
     "frame_library": choice("pandas", "polars"),
     "target_name": Rule("text", lambda value: isinstance(value, str)).or_none(),
 }
-
-_HTML_ROWS = 8
 
 
 class Explanation:
@@ -390,22 +388,7 @@ class Explanation:
         return f"Explanation of {n_rows:,} rows x {n_features:,} features ({self.importance_kind}), {mean}{tail}"
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.feature_names)
-        high = max(float(np.abs(self.importance).max(initial=0.0)), 1e-12)
-        body = []
-        for i in range(min(len(self), _HTML_ROWS)):
-            cells = []
-            for j in range(len(self.feature_names)):
-                text = f"{self.importance[i, j]:.2f}" if self.data is None else format_value(self.data[i, j])
-                alpha = abs(float(self.importance[i, j])) / high
-                weight = "bold" if self.selected[i, j] else "normal"
-                style = f"background:rgba(0,114,178,{0.6 * alpha:.2f});font-weight:{weight};text-align:right"
-                title = f"importance {self.importance[i, j]:.3f}"
-                cells.append(f'<td style="{style}" title="{title}">{escape(text)}</td>')
-            body.append(f"<tr><th>{escape(str(self.row_labels[i]))}</th>{''.join(cells)}</tr>")
-        more = f"<p>{len(self) - _HTML_ROWS:,} more rows</p>" if len(self) > _HTML_ROWS else ""
-        caption = f"<caption>{escape(repr(self).splitlines()[0])}; bold: selected</caption>"
-        return f"<table>{caption}<tr><th></th>{head}</tr>{''.join(body)}</table>{more}"
+        return html_table(self)
 
     def report(
         self,
