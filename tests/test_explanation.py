@@ -152,3 +152,8 @@ def test_representations(explanation):
     assert "12 more rows" in page
     assert "font-weight:bold" in page
     assert "empty" in repr(Explanation(np.ones((0, 2)), np.ones((0, 2))))
+
+
+def test_selected_cells_are_bold_in_a_notebook():
+    page = Explanation([[0.9, 0.4]], [[True, False]])._repr_html_()
+    assert page.count("font-weight:bold") == page.count("font-weight:normal") == 1

@@ -115,3 +115,7 @@ def test_a_loss_that_grows_moves_the_choice_the_more_rows_there_are(judged):
     many = path_of(judged(FakeEnsemble(0.4, error, 0.0), n_rows=100_000)).chosen
     assert many == 5
     assert few > many
+
+
+def test_disagreement_counts_relative_to_the_features_selected(judged):
+    assert best_range([judged(FakeEnsemble(0.05, 0.1, 0.4, n_selected=1)), judged(FakeEnsemble(0.4, 0.1, 0.4))]) == 1

@@ -68,3 +68,8 @@ def test_members_of_the_second_turn_are_those_that_one_turn_would_have_trained(s
         return HideSeekClassifier("fast", **settings).fit(X, y)._ensemble.stack.parameters.numpy()
 
     np.testing.assert_array_equal(weights(1), weights(3))
+
+
+def test_all_members_are_scouts_up_to_ten_thousand_rows():
+    recipe = PRESETS["balanced"]
+    assert [recipe.for_rows(n_rows).n_scouts for n_rows in (300, 10_000, 10_001)] == [5, 5, 2]

@@ -12,7 +12,7 @@ from hideseek.cli.explain import _long
 from hideseek.datasets import make_syn
 from hideseek.estimators._state import state_of
 from hideseek.persistence import save
-from hideseek.stand_ins import StandIn
+from hideseek.stand_ins import StandIn, from_arrays
 
 
 @pytest.fixture(scope="module")
@@ -163,3 +163,9 @@ def test_stand_ins_are_a_frame_of_the_callers_library(twice):
     found = HideSeekClassifier("fast", steps=200, random_state=0).fit(frame, twice[1][:1000]).explain(frame)
     assert isinstance(found.stand_ins(), polars.DataFrame)
     assert isinstance(found.to_frame(), polars.DataFrame)
+
+
+def test_stand_ins_of_a_file_that_do_not_fit_together_are_refused():
+    arrays = {"stand_in_names": np.array([["a", "b"]]), "stand_in_losses": np.zeros((2, 3))}
+    with pytest.raises(FileFormatError, match="stand-ins do not fit together"):
+        from_arrays(arrays)
