@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import time
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -137,16 +138,63 @@ def explain(folder: Path) -> None:
     print(f"{most / 2**20:,.0f} MiB over the import at most: {most / LIMIT:.2f} of the limit")
 
 
+# -- learning --------------------------------------------------------------------------------------------------------
+
+
+def fit_once(folder: Path, what: str) -> None:
+    """Fit on the files of a folder, or on the first file in memory, and print what came of it."""
+    from hideseek import HideSeekClassifier
+    from hideseek.metrics import auroc, selection_scores
+
+    after_import, start = memory("self", "VmRSS"), time.perf_counter()
+    cpu, model = time.process_time(), HideSeekClassifier(device="cpu", random_state=0)
+    if what == "memory":
+        table = pq.read_table(folder / "drawn/part-000.parquet")
+        model.fit(table.select(NAMES), table["label"].to_numpy())
+        used = f"{len(table):,} rows in memory"
+    else:
+        model.fit_files(folder / what, "label", drop=["id"], progress=False)
+        used = str(model.fitted_files_)
+    seconds, cpu, most = time.perf_counter() - start, time.process_time() - cpu, memory("self", "VmHWM")
+    test = make_syn("Syn4", random_state=FIRST_SEED - 2)
+    rows = pa.table({name: test.X[:, j].astype(np.float32) for j, name in enumerate(NAMES)})
+    explanation = model.explain(rows)
+    print(json.dumps({
+        "used": used, "seconds": seconds, "cpu": cpu, "over_import": most - after_import,
+        "f1": selection_scores(explanation.selected, test.relevant).f1,
+        "auroc": auroc(test.y, model.predict_proba(rows)),
+        "masks": sha256(explanation.importance.tobytes()).hexdigest(),
+    }))  # fmt: skip
+
+
+def fit(folder: Path) -> None:
+    found = {}
+    for what in ("memory", "drawn", "sorted"):
+        command = [sys.executable, "-m", "benchmarks.hundred_million", f"fit-{what}", str(folder)]
+        found[what] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout)
+        print(what, found[what], flush=True)
+    memory_, drawn, by_label = (found[what] for what in ("memory", "drawn", "sorted"))
+    print(f"F1 {drawn['f1'] / memory_['f1']:.4f}, AUROC {drawn['auroc'] / memory_['auroc']:.4f} and processor time "
+          f"{drawn['cpu'] / memory_['cpu']:.1f} times those of a million rows in memory")  # fmt: skip
+    print(f"{drawn['over_import'] / 2**20:,.0f} MiB over the import: {drawn['over_import'] / LIMIT:.2f} of the limit")
+    print(f"the same masks from rows sorted by label: {drawn['masks'] == by_label['masks']}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("make", "explain", "once", "fit"))
+    parser.add_argument(
+        "what", choices=("make", "explain", "fit", "once", "fit-memory", "fit-drawn", "fit-sorted"),
+        help="the last four are called by the others",
+    )  # fmt: skip
     parser.add_argument("folder", type=Path)
     parser.add_argument("--files", type=int, default=100, help="how many to make")
     arguments = parser.parse_args()
     if arguments.what == "make":
         make(arguments.folder, arguments.files)
+    elif arguments.what.startswith("fit-"):
+        fit_once(arguments.folder, arguments.what.removeprefix("fit-"))
     else:
-        {"explain": explain, "once": explain_once}[arguments.what](arguments.folder)
+        {"explain": explain, "once": explain_once, "fit": fit}[arguments.what](arguments.folder)
 
 
 if __name__ == "__main__":
