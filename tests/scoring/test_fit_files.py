@@ -143,6 +143,15 @@ def test_numbers_in_text_files_may_become_fractions_later(rows, tmp_path):
     assert sample.y.dtype == np.int64
 
 
+def test_columns_that_are_empty_in_one_text_file_have_the_type_of_the_others(rows, tmp_path):
+    (tmp_path / "in").mkdir()
+    rows[:50].assign(x1=None, never=None).to_csv(tmp_path / "in/a.csv", index=False)
+    rows[50:].assign(never=None).to_csv(tmp_path / "in/b.csv", index=False)
+    sample = sample_files(tmp_path / "in", "label", n_rows=5000)
+    assert (str(sample.X["x1"].type), sample.X["x1"].null_count) == ("double", 50)
+    assert (str(sample.X["never"].type), sample.X["never"].null_count) == ("string", 2000)
+
+
 # -- fitting --------------------------------------------------------------------------------------------------------
 
 

@@ -92,15 +92,15 @@ def training_columns(
     _check_names(target, sample_weight, drop)
     first, integer_target = fragments[0], True
     agreed: Any = None
-    text_types: dict[str, str] = {}
     for fragment in fragments:
         own = fragment.schema({})
         _check_there(own, (target, *((sample_weight,) if sample_weight else ()), *drop), fragment)
         integer_target = integer_target and arrow().types.is_integer(own.field(target).type)
         fields = {field.name: _plain(field.type, fragment) for field in own if field.name not in drop}
-        if fragment.is_text:
-            text_types |= {name: str(type_) for name, type_ in fields.items() if str(type_) in ("double", "string")}
         agreed = _unified(agreed or arrow().schema(list(fields.items())), fields, first, fragment)
+    if any(fragment.is_text for fragment in fragments):
+        agreed = _without_null(agreed)
+    text_types = {field.name: str(field.type) for field in agreed if str(field.type) in ("double", "string")}
     features = [name for name in agreed.names if name not in (target, sample_weight)]
     if not features:
         raise InputError(f"{str(first.path)!r} has no column besides the target {target!r} to learn from")
@@ -143,9 +143,13 @@ def _plain(type_: Any, fragment: Fragment) -> Any:
         return pa.string()
     if fragment.is_text and pa.types.is_integer(type_):
         return pa.float64()
-    if fragment.is_text and pa.types.is_null(type_):
-        return pa.string()
     return type_
+
+
+def _without_null(schema: Any) -> Any:
+    """Return the schema with text for columns that were empty as far as types are guessed from."""
+    pa = arrow()
+    return pa.schema([(field.name, pa.string() if pa.types.is_null(field.type) else field.type) for field in schema])
 
 
 def _unified(agreed: Any, fields: Mapping[str, Any], first: Fragment, fragment: Fragment) -> Any:
