@@ -9,6 +9,7 @@ from hideseek import HideSeekClassifier, HideSeekRegressor, HideSeekWarning, Inp
 from hideseek.errors import FileFormatError
 from hideseek.estimators._parameters import draw_seed
 from hideseek.scoring import sample_files
+from hideseek.scoring._reservoir import Reservoir
 
 
 def write(folder, parts):
@@ -91,6 +92,23 @@ def test_rare_classes_are_in_the_sample(rows, tmp_path):
     plain = sample.y[:400]  # the others are added behind a plain sample
     assert (plain == "seldom").sum() == pytest.approx(30, abs=20)
     assert len(sample) == 400 + 2 + 100 - (plain == "seldom").sum() - (plain == "never").sum()
+
+
+@pytest.mark.parametrize("order", ["drawn", "by class", "by key"])
+def test_reservoir_keeps_the_smallest_keys_of_all_rows_and_of_every_class(order):
+    rng = np.random.default_rng(0)
+    keys = rng.permutation(5000).astype(np.uint64)
+    classes = np.sort(np.searchsorted([0.7, 0.999, 0.9996], rng.random(5000)))  # the rarest last
+    if order != "by class":
+        rows = rng.permutation(5000) if order == "drawn" else np.argsort(keys)
+        keys, classes = keys[rows], classes[rows]
+    reservoir = Reservoir(50, 5)
+    for start in range(0, 5000, 37):
+        piece = slice(start, start + 37)
+        reservoir.add(pa.table({"key": keys[piece]}), keys[piece], classes[piece])
+    firsts = [np.sort(keys[classes == each])[:5] for each in np.unique(classes)]
+    expected = sorted({*range(50), *np.concatenate(firsts).tolist()})
+    assert reservoir.rows()["key"].to_pylist() == expected
 
 
 def test_numbers_have_no_classes_to_keep(rows, tmp_path, monkeypatch):
