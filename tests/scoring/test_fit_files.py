@@ -80,6 +80,12 @@ def test_all_rows_are_used_where_there_are_few(rows, folder):
     assert sorted(sample.X["id"].to_pylist()) == rows["id"].tolist()
 
 
+def test_fewer_rows_are_drawn_from_a_wide_table_so_that_they_fit_in_memory(folder, monkeypatch):
+    monkeypatch.setattr("hideseek.scoring._sampling._CELLS", 6 * 700)
+    assert len(sample_files(folder, "label")) == 700
+    assert len(sample_files(folder, "label", n_rows=800)) == 800
+
+
 def test_rare_classes_are_in_the_sample(rows, tmp_path):
     labels = rows["label"].map({0: "no", 1: "yes"}).to_numpy(dtype=object)
     labels[[3, 700]], labels[800:950] = "never", "seldom"

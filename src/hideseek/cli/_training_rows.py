@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
     from hideseek.scoring import SampledFiles
 
-__all__ = ["SAMPLE_ROWS", "TrainingRows", "training_rows"]
-
-SAMPLE_ROWS = 200_000
-"""As of ``fit_files``, which cannot be imported for ``--help``, since it loads torch."""
+__all__ = ["TrainingRows", "training_rows"]
 
 
 class TrainingRows(NamedTuple):
@@ -81,11 +78,10 @@ def _sampled(arguments: argparse.Namespace, progress: bool) -> TrainingRows:
 
     if STANDARD_STREAM in arguments.data:
         raise UsageError("standard input cannot be one of several files; name files alone")
-    n_rows = SAMPLE_ROWS if arguments.rows is None else arguments.rows
     sample = sample_files(
         arguments.data if len(arguments.data) > 1 else arguments.data[0],
         arguments.target,
-        n_rows=n_rows,
+        n_rows=arguments.rows,
         sample_weight=arguments.weight,
         drop=arguments.drop,
         task=arguments.task,
@@ -93,7 +89,7 @@ def _sampled(arguments: argparse.Namespace, progress: bool) -> TrainingRows:
         progress=progress,
     )
     task = task_of(sample.y) if arguments.task == "auto" else arguments.task
-    used = slice(n_rows if task == "regression" else None)  # the rows after them are of rare classes
+    used = slice(sample.n_drawn if task == "regression" else None)  # the rows after them are of rare classes
     weight = None if sample.sample_weight is None else sample.sample_weight[used]
     table = nw.from_native(sample.X, eager_only=True)[used]
     name = arguments.data[0] if len(arguments.data) == 1 else "all files"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hideseek.cli._output import Output
 from hideseek.cli._target import TASKS
-from hideseek.cli._training_rows import SAMPLE_ROWS, TrainingRows, training_rows
+from hideseek.cli._training_rows import TrainingRows, training_rows
 from hideseek.cli._usage import UsageError
 from hideseek.cli._writing import check_free, check_suffix, with_path_in_errors
 from hideseek.engine.recipe import PRESETS
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rows",
         type=int,
         metavar="NUMBER",
-        help=f"rows to draw from a folder, a pattern or several files; default: {SAMPLE_ROWS:,}",
+        help="rows to draw from a folder, a pattern or several files; default: 300,000, fewer of a wide table",
     )
     parser.add_argument(
         "--task",

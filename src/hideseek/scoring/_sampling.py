@@ -22,6 +22,9 @@ from hideseek.warn import warn_caller
 
 __all__ = ["MOST_CLASSES", "ROWS_OF_CLASS", "SampledFiles", "sample_files"]
 
+_ROWS, _CELLS = 300_000, 2**26
+"""Rows of a sample unless the caller says how many, and its cells at most, which are fewer rows of a wide table."""
+
 MOST_CLASSES, ROWS_OF_CLASS = 1000, 100
 """Classes that are told apart while files are read, and rows of each that a sample has if there are so many."""
 
@@ -31,10 +34,10 @@ class SampledFiles:
     """A random sample of the rows of some files.
 
     Attributes:
-        X: The columns to learn from, as an Arrow table. Its first rows, as many as were asked for, are drawn from all
-            rows alike; any after them are of rare classes.
+        X: The columns to learn from, as an Arrow table.
         y: The target of each row.
         sample_weight: The weight of each row, or None.
+        n_drawn: How many rows, the first ones, are drawn from all rows alike; those after them are of rare classes.
         n_files: Files that were read.
         n_rows: Rows in them, without those whose target is missing and those whose weight is 0.
         class_counts: The number of rows of each class, sorted by class; None for numbers and for many classes.
@@ -43,6 +46,7 @@ class SampledFiles:
     X: Any
     y: NDArray[Any]
     sample_weight: NDArray[np.float64] | None
+    n_drawn: int
     n_files: int
     n_rows: int
     class_counts: dict[Any, int] | None
@@ -60,7 +64,7 @@ def sample_files(
     source: Source,
     target: str,
     *,
-    n_rows: int,
+    n_rows: int | None = None,
     sample_weight: str | None = None,
     drop: Sequence[str] = (),
     task: str = "auto",
@@ -76,8 +80,8 @@ def sample_files(
     Args:
         source: Files, as of ``explain_files``, all with the same columns.
         target: The column to predict. Rows without it are left out, with a warning.
-        n_rows: How many rows to draw. A class of which fewer than ``ROWS_OF_CLASS`` are among them has that many added,
-            or all that it has.
+        n_rows: How many rows to draw; None: 300,000, and fewer of a table of more than 223 columns. A class of which
+            fewer than ``ROWS_OF_CLASS`` are among them has that many added, or all that it has.
         sample_weight: The column of weights. Rows of weight 0 are left out.
         drop: Columns to leave out.
         task: "classification", "regression", or "auto": classes are told apart as long as there are few.
@@ -88,10 +92,12 @@ def sample_files(
         HideSeekError: A file cannot be read, or its columns differ from those of the others; the message names it.
     """
     arrow()
-    rules = {"n_rows": integer(2), "task": choice("auto", "classification", "regression")}
+    rules = {"n_rows": integer(2).or_none(), "task": choice("auto", "classification", "regression")}
     check_parameters("sample_files", {"n_rows": n_rows, "task": task}, rules)
     fragments = find_fragments(source)
     columns = training_columns(fragments, target, sample_weight, drop)
+    if n_rows is None:
+        n_rows = min(_ROWS, max(2, _CELLS // len(columns.names)))
     reader = _Reader(columns, n_rows, task, seed)
     with files_progress(progress, len(fragments), "reading files") as (on_file, on_rows):
         for fragment in fragments:
@@ -177,6 +183,7 @@ class _Reader:
             table.select(self._columns.features),
             self._columns.labels(table),
             self._columns.weights(table),
+            min(self._n_rows, len(table)),
             n_files,
             self._n_seen,
             None if counts is None else {label: counts[label] for label in sorted(counts)},
