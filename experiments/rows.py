@@ -89,11 +89,10 @@ def by_size(results: Results) -> Table:
                     score: medians(results, method, label(problem, size), score)
                     for score in ("f1", "auroc", "possible_auroc", "n_selected", "seconds_fit")
                 }
-                lines.append(
-                    {"problem": problem, "method": method, "rows": size, **own, "worst f1": min(found.values())}
-                )
+                named = {"problem": problem, "method": method, "rows": size, "seeds": len(found)}
+                lines.append({**named, **own, "worst f1": min(found.values())})
     columns = ["f1", "worst f1", "auroc", "possible_auroc", "n_selected", "seconds_fit"]
-    return Table(["problem", "method", "rows", *columns], lines)
+    return Table(["problem", "method", "rows", "seeds", *columns], lines)
 
 
 def figures(results: Results, path: Path) -> list[Path]:

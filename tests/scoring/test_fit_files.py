@@ -158,6 +158,20 @@ def test_types_that_differ_between_files_become_one(rows, tmp_path):
     assert sample.X["none"].null_count == 1000
 
 
+def test_the_index_of_a_pandas_frame_is_no_column_to_learn_from(rows, tmp_path):
+    (tmp_path / "in").mkdir()
+    rows[:1000].sample(frac=1, random_state=0).to_parquet(tmp_path / "in/a.parquet", index=True)
+    rows[1000:].set_index("id").to_parquet(tmp_path / "in/b.parquet", index=True)
+    rows[1000:].to_parquet(tmp_path / "in/c.parquet", index=False)
+    for name in ("a", "b"):
+        assert pq.ParquetFile(tmp_path / f"in/{name}.parquet").schema_arrow.names[-1] in ("id", "__index_level_0__")
+    assert sample_files(tmp_path / "in/a.parquet", "label").X.column_names == ["x1", "x2", "x3", "x4", "id"]
+    assert sample_files(tmp_path / "in/b.parquet", "label").X.column_names == ["x1", "x2", "x3", "x4"]
+    together = [tmp_path / "in/b.parquet", tmp_path / "in/c.parquet"]
+    assert len(sample_files(together, "label", drop=["id"])) == 2000
+    assert sample_files(tmp_path / "in/b.parquet", "id", task="regression").y.min() == 2000
+
+
 def test_numbers_in_text_files_may_become_fractions_later(rows, tmp_path):
     table = pd.concat([rows] * 20, ignore_index=True).assign(x1="0")  # longer than what types are guessed from
     table.loc[len(table) - 1, "x1"] = "0.5"

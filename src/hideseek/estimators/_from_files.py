@@ -46,9 +46,9 @@ class FromFiles(BaseHideSeek):
             target: The column to predict. Rows without it are left out, with a warning.
             sample_weight: The column that says how much each row counts.
             drop: Columns that are not to be learned from, such as ids.
-            n_rows: How many rows to draw; None: 300,000, and fewer of a table of more than 223 columns, so that they fit
-                in memory. A class with fewer than 100 rows among them has rows added, up to 100 or to all that there
-                are. There may be up to 1,000 classes.
+            n_rows: How many rows to draw; None: 300,000, and fewer of a table of more than 223 columns, so that they
+                fit in memory. A class with fewer than 100 rows among them has rows added, up to 100 or to all that
+                there are. There may be up to 1,000 classes.
             progress: Show a progress bar, on a terminal.
 
         Returns:

@@ -96,7 +96,8 @@ def training_columns(
         own = fragment.schema({})
         _check_there(own, (target, *((sample_weight,) if sample_weight else ()), *drop), fragment)
         integer_target = integer_target and arrow().types.is_integer(own.field(target).type)
-        fields = {field.name: _plain(field.type, fragment) for field in own if field.name not in drop}
+        left_out = {*drop, *(_index_of(own) - {target, sample_weight})}
+        fields = {field.name: _plain(field.type, fragment) for field in own if field.name not in left_out}
         agreed = _unified(agreed or arrow().schema(list(fields.items())), fields, first, fragment)
     if any(fragment.is_text for fragment in fragments):
         agreed = _without_null(agreed)
@@ -132,6 +133,11 @@ def _check_there(schema: Any, names: Sequence[str], fragment: Fragment) -> None:
         if name not in schema.names:
             hint = did_you_mean(name, schema.names) or f"; it has {some(schema.names)}"
             raise InputError(f"{str(fragment.path)!r} has no column {name!r}{hint}")
+
+
+def _index_of(schema: Any) -> set[str]:
+    """Return the columns that were the index of a pandas frame, which pandas does not count as columns either."""
+    return {name for name in (schema.pandas_metadata or {}).get("index_columns", ()) if isinstance(name, str)}
 
 
 def _plain(type_: Any, fragment: Fragment) -> Any:
