@@ -101,7 +101,7 @@ def keep(model: Any, test: Dataset, explanation: Any) -> Mapping[str, Any]:
     """The masks of every member, the truth, and the price."""
     ensemble = model.learned_.ensemble
     members = [ensemble.members(np.array([i])) for i in range(len(ensemble.visible))]
-    masks = np.stack([member.masks(explanation._inputs) for member in members])
+    masks = np.stack([member.masks(explanation.answers.inputs) for member in members])
     return {
         "masks": masks.astype(np.float16),
         "relevant": np.asarray(test.relevant)[: len(explanation)],
