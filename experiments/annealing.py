@@ -129,7 +129,7 @@ def figures(results: Results, path: Path) -> list[Path]:
     files = []
     for figure, name in ((one, "schedules"), (every, "losses")):
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
-        files.append(path.with_name(f"{path.name}_{name}.png"))
+        files.append(path / f"{name}.png")
         figure.savefig(files[-1], dpi=150)
     return files
 
@@ -143,7 +143,7 @@ EXPERIMENT = Experiment(
     paper="Table and figure of annealing",
     reasons={
         label: "Runs differ much where the penalty comes before the networks have learned: other seeds have F1 from "
-        f"{{annealing_other_seeds|{label}|Syn1-6|f1|lowest}} to {{annealing_other_seeds|{label}|Syn1-6|f1|highest}}."
+        f"{{annealing/other_seeds|{label}|Syn1-6|f1|lowest}} to {{annealing/other_seeds|{label}|Syn1-6|f1|highest}}."
         for label in ("q = 0.5", "q = 1")
     },
     config=config,

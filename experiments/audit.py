@@ -310,7 +310,7 @@ def figures(results: Results, path: Path) -> list[Path]:
         Line2D([], [], color="0.4", label="bars: two standard errors; every panel has its own scale"),
     ]
     figure.legend(handles=marks, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
-    where = path.with_name(f"{path.name}_leaks.png")
+    where = path / "leaks.png"
     figure.savefig(where, dpi=180)
     return [where]
 

@@ -226,7 +226,7 @@ def figures(results: Results, path: Path) -> list[Path]:
     panel.set(xlabel="F1 in percent; the line ends at the worst seed of the worst problem", xlim=(-2, 102))
     panel.grid(axis="x", alpha=0.3)
     panel.legend(loc="lower left")
-    file = path.with_name(f"{path.name}_f1.png")
+    file = path / "f1.png"
     figure.savefig(file, dpi=150)
     return [file]
 

@@ -127,7 +127,7 @@ def figures(results: Results, path: Path) -> list[Path]:
     figure.supxlabel(
         "mean importance, with its standard error; diamonds: the paper's, where the gene is in its top ten", fontsize=8
     )
-    where = path.with_name(f"{path.name}_genes.png")
+    where = path / "genes.png"
     figure.savefig(where, dpi=200)
     return [where]
 

@@ -77,7 +77,7 @@ def config(quick: bool = False) -> Config:
 
 
 def figures(results: Results, path: Path) -> list[Path]:
-    where = path.with_name(f"{path.name}_scores.png")
+    where = path / "scores.png"
     return [beside_paper(results, PUBLISHED, LABELS, ["tpr", "fdr", "f1", "penalty"], where)]
 
 

@@ -86,7 +86,7 @@ def draw_by_rho(means: Results, path: Path) -> Path:
 
 
 def figures(results: Results, path: Path) -> list[Path]:
-    return [draw_by_rho(by_rho(results), path.with_name(f"{path.name}_by_rho.png"))]
+    return [draw_by_rho(by_rho(results), path / "by_rho.png")]
 
 
 EXPERIMENT = Experiment(
@@ -95,8 +95,8 @@ EXPERIMENT = Experiment(
     reasons={
         "paper": "The penalty, not the seeds: with lambda = 0.1 the switch is found nearly as often as in the paper "
         "(`python -m experiments.differences correlated`). Five other seeds with lambda = 0.3 give "
-        "{correlated_other_seeds|paper|rho 0.8|switch|other_seeds} at rho 0.8 and "
-        "{correlated_other_seeds|paper|rho 0.9|switch|other_seeds} at 0.9.",
+        "{correlated/other_seeds|paper|rho 0.8|switch|other_seeds} at rho 0.8 and "
+        "{correlated/other_seeds|paper|rho 0.9|switch|other_seeds} at 0.9.",
     },
     config=config,
     published="switch_accuracy_by_rho.csv",

@@ -80,8 +80,8 @@ def keep(model: Any, test: Dataset, explanation: Any) -> Mapping[str, float]:
 
 
 def figures(results: Results, path: Path) -> list[Path]:
-    scores = beside_paper(results, PUBLISHED, LABELS, ["f1", "auroc"], path.with_name(f"{path.name}_scores.png"))
-    return [scores, correlation(path.with_name(f"{path.name}_correlation.png"))]
+    scores = beside_paper(results, PUBLISHED, LABELS, ["f1", "auroc"], path / "scores.png")
+    return [scores, correlation(path / "correlation.png")]
 
 
 def correlation(path: Path) -> Path:

@@ -15,7 +15,6 @@ from hideseek.benchmark.layout import Table
 from hideseek.benchmark.own_tables import rows_of
 from hideseek.benchmark.store import Store
 from hideseek.datasets import Split
-from hideseek.files import write_atomically
 
 HERE = Path(__file__).parent
 RUNS, RESULTS, PUBLISHED = HERE / "runs", HERE / "results", HERE / "published"
@@ -33,7 +32,7 @@ class Experiment:
         config: The configuration, or a small one with the same methods and datasets if it is called with True.
         published: The file of the paper's numbers.
         labels: From the label of a method here to its name in that file.
-        figures: Draws the results into files whose names begin with the given path, and gives the files.
+        figures: Draws the results into files in the given folder, and gives the files.
         keep: What to store of every job besides its scores.
         view: What stands beside the published numbers, where that is not job by job: means over datasets.
         average: What stands for our seeds there, "median" or "mean".
@@ -42,7 +41,7 @@ class Experiment:
         explanation: Where ours differ from the paper's and why, for the report.
         table: What compare shows, where it is not medians beside published numbers.
         stack: How many jobs share a stack at most, where memory or a clock says so.
-        name: Of its tables and figures, where it looks at the runs of another experiment.
+        name: Of the folder of its tables and figures, where it looks at the runs of another experiment.
         paper: What of the paper it repeats, for the front page of the report; empty: it is not in the paper.
         reasons: Why a method's numbers differ from the paper's, by the label of the method.
         headline: Makes a sentence of the table, for the front page, where no single numbers are compared.
@@ -97,8 +96,8 @@ class Experiment:
 
     def compare(self, *, quick: bool = False) -> str:
         """The paper's numbers beside ours, as text; and in files, with every job in another."""
-        results, path = self.results(quick=quick), self._path(quick)
-        results.to_csv(f"{path}_runs.csv")
+        results, folder = self.results(quick=quick), self.folder(quick)
+        results.to_csv(folder / "runs.csv")
         seen = self.view(results)
         if self.table is not None:
             table = self.table(results)
@@ -106,28 +105,30 @@ class Experiment:
             table = seen.compare(PUBLISHED / self.published, self.labels or None, average=self.average)
         else:
             table = seen.summary()
-        tables = {path.name: table}
-        for name, further in (self.tables(results) if self.tables is not None else {}).items():
-            tables[f"{path.name}_{name}"] = further
+        tables = {"table": table, **(self.tables(results) if self.tables is not None else {})}
         for name, each in tables.items():
-            each.to_csv(path.with_name(f"{name}.csv"))
-            write_atomically(path.with_name(f"{name}.md"), each.to_markdown().encode())
+            each.to_csv(folder / f"{name}.csv")
         return "\n\n".join([*map(str, tables.values()), str(results)])
 
     def draw(self, *, quick: bool = False) -> list[Path]:
         """The figures, as files."""
-        return [] if self.figures is None else self.figures(self.results(quick=quick), self._path(quick))
+        return [] if self.figures is None else self.figures(self.results(quick=quick), self.folder(quick))
 
-    def _path(self, quick: bool) -> Path:
-        """Where tables and figures go, without the ending; those of a quick run are not to be mistaken for results."""
-        folder = RUNS if quick else RESULTS
+    def folder(self, quick: bool) -> Path:
+        """Return the folder of its tables and figures; those of a quick run are not to be mistaken for results."""
+        folder = results_folder(quick) / self.label(quick)
         folder.mkdir(parents=True, exist_ok=True)
-        return folder / self.label(quick)
+        return folder
 
     def label(self, quick: bool) -> str:
-        """What its tables and figures are called."""
+        """What the folder of its tables and figures is called."""
         name = self.config(quick).name
         return name if self.name is None else f"{self.name}-quick" if quick else self.name
+
+
+def results_folder(quick: bool) -> Path:
+    """Return the folder that has a folder for each experiment."""
+    return RUNS / "quick" if quick else RESULTS
 
 
 def medians(results: Results, method: str, dataset: str, score: str) -> float:

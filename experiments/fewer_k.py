@@ -65,7 +65,7 @@ def figures(results: Results, path: Path) -> list[Path]:
     for panel in panels[1]:
         panel.set_xlabel("k; hollow: the paper's")
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False)
-    picture = path.with_name(f"{path.name}_curves.png")
+    picture = path / "curves.png"
     figure.savefig(picture, dpi=150)
     return [picture]
 

@@ -46,11 +46,11 @@ def config_by_rho(quick: bool = False) -> Config:
 
 
 def figures(results: Results, path: Path) -> list[Path]:
-    return [boxplots(results, ["tpr", "fdr", "f1"], path.with_name(f"{path.name}_boxplots.png"))]
+    return [boxplots(results, ["tpr", "fdr", "f1"], path / "boxplots.png")]
 
 
 def figures_by_rho(results: Results, path: Path) -> list[Path]:
-    return [draw_by_rho(by_rho(results), path.with_name(f"{path.name}_curves.png"))]
+    return [draw_by_rho(by_rho(results), path / "curves.png")]
 
 
 def tables(results: Results) -> Mapping[str, Table]:

@@ -56,7 +56,7 @@ def figures(results: Results, path: Path) -> list[Path]:
         panel.set_title(name)
     title = "Share of the rows by mask; high peaks are cut"
     figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, title=title)
-    file = path.with_name(f"{path.name}_histograms.png")
+    file = path / "histograms.png"
     figure.savefig(file, dpi=150)
     return [file]
 

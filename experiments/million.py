@@ -73,7 +73,7 @@ def config(quick: bool = False) -> Config:
 
 
 def figures(results: Results, path: Path) -> list[Path]:
-    return [beside_paper(results, PUBLISHED, LABELS, ["tpr", "fdr"], path.with_name(f"{path.name}_scores.png"))]
+    return [beside_paper(results, PUBLISHED, LABELS, ["tpr", "fdr"], path / "scores.png")]
 
 
 EXPERIMENT = Experiment(

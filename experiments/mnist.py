@@ -84,7 +84,7 @@ def figures(results: Results, path: Path) -> list[Path]:
         row[0].set_ylabel(f"{record['method']}\n{accuracy}", rotation=0, ha="right", va="center", fontsize=9)
     for panel, digit in zip(panels[0], digits.y, strict=True):
         panel.set_title(str(digit), fontsize=9)
-    where = path.with_name(f"{path.name}_patches.png")
+    where = path / "patches.png"
     figure.savefig(where, dpi=300)
     return [where]
 

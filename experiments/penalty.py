@@ -95,7 +95,7 @@ def figures(results: Results, path: Path) -> list[Path]:
     figure.legend(
         *panels[1].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False, fontsize=8
     )
-    file = path.with_name(f"{path.name}_sensitivity.png")
+    file = path / "sensitivity.png"
     figure.savefig(file, dpi=150)
     return [file]
 

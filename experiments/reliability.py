@@ -221,7 +221,7 @@ def figures(results: Results, path: Path) -> list[Path]:
     _finish(after, "selection probability, by the rule of the other kinds")
     before.set_ylabel("share of the features that are relevant")
     after.legend(loc="upper left", frameon=False, fontsize=9)
-    file = path.with_name(f"{path.name}_diagram.png")
+    file = path / "diagram.png"
     figure.savefig(file, dpi=150)
     return [file]
 

@@ -88,7 +88,7 @@ def figures(results: Results, path: Path) -> list[Path]:
     panel.grid(axis="x", alpha=0.3)
     panel.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside upper center", ncols=2, frameon=False)
-    where = path.with_name(f"{path.name}_seconds.png")
+    where = path / "seconds.png"
     figure.savefig(where, dpi=200)
     return [where]
 

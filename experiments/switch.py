@@ -45,7 +45,7 @@ def tables(results: Results) -> Mapping[str, Table]:
 
 def figures(results: Results, path: Path) -> list[Path]:
     titles = {"switch": "rows with x11 selected, %; the dashed line is what the proof's leak leaves"}
-    file = path.with_name(f"{path.name}_accuracy.png")
+    file = path / "accuracy.png"
     return [boxplots(results, ["switch"], file, titles=titles, line=50, xlim=(-4, 104))]
 
 

@@ -155,7 +155,7 @@ def times(results: Results) -> Mapping[str, Table]:
 
 
 def figures(results: Results, path: Path) -> list[Path]:
-    return [boxplots(results, ["tpr", "fdr", "f1"], path.with_name(f"{path.name}_boxplots.png"))]
+    return [boxplots(results, ["tpr", "fdr", "f1"], path / "boxplots.png")]
 
 
 EXPERIMENT = Experiment(

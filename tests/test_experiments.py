@@ -48,12 +48,11 @@ def test_a_quick_run_is_compared_and_drawn(command, tmp_path):
     printed = command("compare", "synthetic", "--quick")
     assert printed.splitlines()[0].split()[:6] == ["method", "dataset", "score", "published", "ours", "difference"]
     assert "missing)" in printed
-    with open(tmp_path / "runs" / "synthetic-quick.csv", newline="") as file:
+    with open(tmp_path / "runs" / "quick" / "synthetic-quick" / "table.csv", newline="") as file:
         lines = {(line["method"], line["dataset"], line["score"]): line for line in csv.DictReader(file)}
     lasso, waiting = lines["lasso", "Syn1", "tpr"], lines["lime", "Syn1", "tpr"]
     assert float(lasso["difference"]) == pytest.approx(float(lasso["ours"]) - float(lasso["published"]))
     assert (waiting["published"], waiting["ours"], waiting["n_seeds"]) == ("19", "", "0")
-    assert (tmp_path / "runs" / "synthetic-quick.md").read_text().startswith("| method | dataset |")
     picture = Path(command("figures", "synthetic", "--quick").strip())
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert not (tmp_path / "results").exists()  # a quick run is no result
@@ -145,19 +144,19 @@ def test_an_experiment_with_parts_runs_compares_draws_and_reports(command, tmp_p
         "annealing-curves: Results(1 jobs: 1 finished, 0 failed, 0 missing)",
     ]
     command("compare", "annealing", "--quick")
-    with open(tmp_path / "runs" / "annealing-quick.csv", newline="") as file:
+    with open(tmp_path / "runs" / "quick" / "annealing-quick" / "table.csv", newline="") as file:
         line = next(line for line in csv.DictReader(file) if line["method"] == "q = 1")
     assert (line["dataset"], line["score"], line["n_seeds"]) == ("Syn1-6", "tpr", "1")
     for path in command("figures", "annealing", "--quick").split():
         assert Path(path).read_bytes().startswith(b"\x89PNG")
     front = Path(command("report", "--quick").strip())
-    assert re.search(r"\(\[annealing\]\(details/annealing.md\)\) \| \d of 4, 20 not run \| - \|", front.read_text())
-    assert "([lambda](details/lambda.md))" in front.read_text()
-    details = (front.parent / "details" / "annealing.md").read_text()
+    assert re.search(r"\(\[annealing\]\(annealing-quick/README.md\)\) \| \d of 4, 20 not run \| - \|", front.read_text())
+    assert "([lambda](lambda-quick/README.md))" in front.read_text()
+    details = (front.parent / "annealing-quick" / "README.md").read_text()
     assert "of 4 numbers; 20 are not run yet." in details
     assert "6 runs finished, 0 failed; seeds 0; hideseek" in details
-    assert "![annealing-curves-quick_losses](../annealing-curves-quick_losses.png)" in details
-    assert "[annealing-quick](../annealing-quick.md) ([CSV](../annealing-quick.csv))" in details
+    assert "![annealing-curves-quick: losses](../annealing-curves-quick/losses.png)" in details
+    assert "[table](../annealing-quick/table.csv)" in details
     assert not (tmp_path / "results").exists()
 
 
@@ -249,12 +248,14 @@ def test_numbers_in_explanations_come_from_stored_tables(command, tmp_path):
     assert with_numbers("{table|paper|Syn2|tpr|ours}", tmp_path) == "(not stored)"
 
 
-def test_the_stored_front_page_is_short_and_complete():
-    pages = ROOT / "experiments" / "results" / "details"
+def test_the_stored_front_page_is_short_and_complete(command):
+    pages = ROOT / "experiments" / "results"
     front = (ROOT / "experiments" / "RESULTS.md").read_text()
     assert len(front.splitlines()) <= 150
-    for page in pages.glob("*.md"):
-        assert f"(results/details/{page.name})" in front
+    from experiments.__main__ import NAMES
+
+    for page in (pages / name / "README.md" for name in NAMES):
+        assert f"(results/{page.parent.name}/README.md)" in front
         assert "(not stored)" not in page.read_text()
 
 
@@ -347,7 +348,7 @@ def test_run_times_have_a_ratio_to_hide_and_seek(command, tmp_path):
 def test_genes_are_ranked_beside_the_papers(command, published_data, tmp_path):
     command("run", "brca", "--quick", "--methods", "shap", "l2x-one-epoch")
     assert "gene_by_patient" in command("compare", "brca", "--quick")
-    with open(tmp_path / "runs" / "brca-quick.csv", newline="") as file:
+    with open(tmp_path / "runs" / "quick" / "brca-quick" / "table.csv", newline="") as file:
         lines = [line for line in csv.DictReader(file) if line["method"] == "shap"]
     first = lines[0]
     assert (first["paper_gene"], first["published"], first["gene"], first["our_rank"]) == ("ESR1", "0.695", "ESR1", "1")
@@ -387,8 +388,8 @@ def test_invase_is_judged_on_all_features_too(command, published_data):
     assert ("lasso", "auroc") in found  # not published, and shown
     pictures = command("figures", "credit", "--quick").split()
     assert [Path(picture).name for picture in pictures] == [
-        "credit-quick_scores.png",
-        "credit-quick_correlation.png",
+        "scores.png",
+        "correlation.png",
     ]
 
 
@@ -406,7 +407,7 @@ def test_black_boxes_are_compared_at_equal_size(command, tmp_path, monkeypatch):
     monkeypatch.setattr(black_box, "models", lambda *given: (one for one in every(*given) if one[0] == "xgboost"))
     monkeypatch.setattr(sys, "argv", ["black_box", "--seeds", "1", "--rows", "3", "--preset", "fast"])
     black_box.main()
-    with open(tmp_path / "black_box.csv", newline="") as file:
+    with open(tmp_path / "black_box" / "runs.csv", newline="") as file:
         lines = {line["method"]: line for line in csv.DictReader(file)}
     assert list(lines) == ["hideseek", "shap", "lime", "seek", "random"]
     assert lines["hideseek"]["rows_asked"] == "1000"
@@ -419,12 +420,12 @@ def test_reliability_compares_stated_with_actual_and_draws_it(command, tmp_path)
     command("run", "reliability", "--quick", "--datasets", "Syn1, 11", "three cells", "Syn2, values")
     printed = command("compare", "reliability", "--quick")
     assert printed.splitlines()[0].split() == ["kind", "from", "to", "cells", "stated", "actual"]
-    with open(tmp_path / "runs" / "reliability-quick.csv", newline="") as file:
+    with open(tmp_path / "runs" / "quick" / "reliability-quick" / "table.csv", newline="") as file:
         lines = list(csv.DictReader(file))
     assert {line["kind"] for line in lines} == {"11 columns", "switches"}
     assert sum(int(line["cells"]) for line in lines) <= 2 * 500 * 11
     assert all(float(line["from"]) <= float(line["stated"]) <= float(line["to"]) for line in lines)
-    with open(tmp_path / "runs" / "reliability-quick_rule.csv", newline="") as file:
+    with open(tmp_path / "runs" / "quick" / "reliability-quick" / "rule.csv", newline="") as file:
         assert [line["factor"] for line in csv.DictReader(file)] == ["intercept", "of mask", "of price"]
     assert Path(command("figures", "reliability", "--quick").strip()).read_bytes().startswith(b"\x89PNG")
 
@@ -435,12 +436,12 @@ def test_selections_are_audited_beside_published_figures(command, tmp_path, monk
     command("run", "audit", "--quick", "--methods", "l2x", "lasso", "lime", "--datasets", "Syn4", "ten bits")
     printed = command("compare", "audit", "--quick")
     assert "0 failed" in printed
-    with open(tmp_path / "runs" / "audit-quick.csv", newline="") as file:
+    with open(tmp_path / "runs" / "quick" / "audit-quick" / "table.csv", newline="") as file:
         lines = {(line["dataset"], line["method"]): line for line in csv.DictReader(file)}
     assert lines["Syn4", "lasso"]["selected"] == "5"
     assert re.fullmatch(r"-?0\.\d{4} ± 0\.\d{4}", lines["Syn4", "lasso"]["ENCODE"])
     assert lines["Syn4", "lasso"]["leaks"] == "-"
-    with open(tmp_path / "runs" / "audit-quick_published.csv", newline="") as file:
+    with open(tmp_path / "runs" / "quick" / "audit-quick" / "published.csv", newline="") as file:
         beside = {(line["paper"], line["method"], line["score"]): line for line in csv.DictReader(file)}
     assert beside["REAL-X", "L2X", "eauroc"]["published"] == "0.742"
     assert float(beside["REAL-X", "L2X", "eauroc"]["ours"]) > 0
