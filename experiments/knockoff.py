@@ -74,6 +74,7 @@ EXPERIMENT = Experiment(
     config=config,
     published="knockoff_vs_marginal.csv",
     labels=LABELS,
+    beside=("gaussian_knockoff",),
     figures=figures,
     tables=tables,
     parts=(BY_RHO,),

@@ -52,7 +52,7 @@ def section(name: str, whole: Experiment, folder: Path, *, quick: bool) -> str:
     text = [f"# {name}\n", f"{whole.about}. [All experiments]({front}).\n"]
     for one in (whole, *whole.parts):
         stored = one.folder(quick)
-        runs = read(stored / "runs.csv")
+        runs = read(one.stored_runs(quick))
         if one.parts or one is not whole:
             text.append(f"## {stored.name}\n")
         if not runs:
@@ -60,8 +60,8 @@ def section(name: str, whole: Experiment, folder: Path, *, quick: bool) -> str:
             continue
         text.append(origin(runs))
         if one.published is not None:
-            text.append(verdict(read(stored / "table.csv"), one.reasons))
-        text.append(links(stored))
+            text.append(verdict(one.counted(read(stored / "table.csv")), one.reasons))
+        text.append(links(stored, one.stored_runs(quick)))
         for file in sorted(stored.glob("*.png")):
             text.append(f"![{stored.name}: {file.stem}](../{stored.name}/{file.name})\n")
     if whole.explanation:
@@ -69,11 +69,11 @@ def section(name: str, whole: Experiment, folder: Path, *, quick: bool) -> str:
     return with_numbers("\n".join(text), folder)
 
 
-def links(stored: Path) -> str:
+def links(stored: Path, runs: Path) -> str:
     """Return a line with links to the tables of an experiment."""
     tables = sorted(file.stem for file in stored.glob("*.csv") if file.stem not in ("table", "runs"))
     named = [f"[{name.replace('_', ' ')}](../{stored.name}/{name}.csv)" for name in ("table", *tables)]
-    return f"Tables: {', '.join([*named, f'[every run](../{stored.name}/runs.csv)'])}.\n"
+    return f"Tables: {', '.join([*named, f'[every run](../{runs.parent.name}/runs.csv)'])}.\n"
 
 
 def with_numbers(text: str, folder: Path) -> str:
@@ -125,7 +125,7 @@ def verdict(compared: Lines, reasons: Mapping[str, str] | None = None) -> str:
     waiting = [line for line in compared if line.get("published") and not line.get("ours")]
     apart = [line for line in ours if abs(points(line)) > POINTS]
     text = (
-        f"Within {POINTS:g} points of the paper, our own presets included: {len(ours) - len(apart)} of {len(ours)} "
+        f"Within {POINTS:g} points of the paper, methods as published: {len(ours) - len(apart)} of {len(ours)} "
         f"numbers; {len(waiting)} are not run yet.\n"
     )
     if not apart:

@@ -150,7 +150,9 @@ def test_an_experiment_with_parts_runs_compares_draws_and_reports(command, tmp_p
     for path in command("figures", "annealing", "--quick").split():
         assert Path(path).read_bytes().startswith(b"\x89PNG")
     front = Path(command("report", "--quick").strip())
-    assert re.search(r"\(\[annealing\]\(annealing-quick/README.md\)\) \| \d of 4, 20 not run \| - \|", front.read_text())
+    assert re.search(
+        r"\(\[annealing\]\(annealing-quick/README.md\)\) \| \d of 4, 20 not run \| - \|", front.read_text()
+    )
     assert "([lambda](lambda-quick/README.md))" in front.read_text()
     details = (front.parent / "annealing-quick" / "README.md").read_text()
     assert "of 4 numbers; 20 are not run yet." in details
