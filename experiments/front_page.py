@@ -22,7 +22,7 @@ NAMES = {
     "paper": "Hide&Seek",
     "paper-0.5": "Hide&Seek, lambda 0.5",
     "ensemble": "Hide&Seek, ensemble",
-    "deep_knockoff": "Hide&Seek, deep knockoffs",
+    "reference_knockoff": "Hide&Seek, deep knockoffs",
     "invase": "INVASE",
     "realx": "REAL-X",
     "l2x": "L2X",

@@ -85,7 +85,7 @@ QUEUE = (
     Entry("lambda", tuple(f"invase, lambda = {p:g}" for p in PENALTIES), 90, range(1)),
     Entry("hundred", ("realx",), 90, range(10, 20)),
     Entry("synthetic", ("l2x",), 60),
-    Entry("knockoff", ("deep_knockoff",), 200, TEN),
+    Entry("knockoff", ("reference_knockoff",), 200, TEN),
 )  # fmt: skip
 
 
