@@ -176,6 +176,23 @@ class Ensemble:
         """
         return self.by_feature(X, lambda output: self.mean(self._masks(output)))
 
+    def masks_of_members(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Return the masks of each member; 0 where it does not see the feature.
+
+        Shape: ``X (rows, columns)``, raw -> ``(members, rows, features)``, of the features that were kept.
+        """
+        out = np.empty((len(self.visible), len(X), self.visible.shape[1]), dtype=np.float32)
+        hide_layers, _ = self.stack.layers()
+
+        def job(rows: slice) -> None:
+            with torch.inference_mode():
+                output = self.stack.hide.forward(hide_layers, self.standardised(X[rows]))
+                masks = self._masks(output) * self.visible[:, :, None]
+                to_host(masks.transpose(1, 2)[:, : rows.stop - rows.start], out[:, rows])
+
+        self._for_each_block(job, len(X))
+        return out
+
     def entry_prices(self, X: NDArray[np.floating], threshold: float) -> NDArray[np.float32]:
         """Return the highest price at which each feature of each row is still selected.
 
@@ -231,10 +248,10 @@ class Ensemble:
     def mean(self, values: Tensor) -> Tensor:
         """Return the mean over the members that see the feature, in place.
 
-        Shape: ``(members, features, rows)`` -> ``(features, rows)``.
+        Shape: ``(..., members, features, rows)`` -> ``(..., features, rows)``.
         """
         share = self.visible.float() / self.visible.sum(dim=0).clamp(min=1)
-        return values.mul_(share[:, :, None]).sum(dim=0)
+        return values.mul_(share[:, :, None]).sum(dim=-3)
 
     def outputs(
         self,

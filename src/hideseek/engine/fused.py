@@ -22,7 +22,7 @@ from hideseek.engine.steps import Problem, Steps
 __all__ = ["FusedMarginal", "FusedSteps", "TooSmallCardError", "fused_steps", "pays"]
 
 _WIDEST, _WIDEST_HIDDEN = 256, 64
-"""Largest number of columns, and of hidden units and outputs, whose buffers fit into a large GPU's shared memory."""
+"""Largest number of inputs, and of hidden units and outputs, whose buffers fit into a large GPU's shared memory."""
 
 _WORTH_COMPILING = 2**25
 """Rows seen in all of training, over all members, from which the kernel repays its compilation time."""
@@ -54,15 +54,15 @@ rounding. A weight's gradient sums over many rows, so that rounding errors avera
 def pays(problem: Problem) -> bool:
     """Return whether the kernel supports this problem, and the problem is large enough to repay compilation.
 
-    Supported: two hidden layers of at most 64 units, and at most 256 columns, more than 64 only with small batches.
+    Supported: two hidden layers of at most 64 units, and fewer than 256 columns, more than 63 only with small
+    batches.
     """
-    n_columns, *hidden, _ = problem.stack.hide.sizes
-    n_outputs = problem.stack.seek.sizes[-1]
+    _, *hidden, n_outputs = problem.stack.seek.sizes
     return (
         problem.recipe.steps * problem.batch_size * problem.stack.n_members >= _WORTH_COMPILING
-        and n_columns <= _WIDEST
         and len(hidden) == 2
         and max(*hidden, n_outputs) <= _WIDEST_HIDDEN
+        and _n_inputs(problem) <= _WIDEST
         and (_width(problem) <= _WIDEST_SUMMED or problem.batch_size <= _MOST_WIDE_ROWS)
     )
 
@@ -122,7 +122,7 @@ class FusedSteps(Steps):
             "chunk_rows": chunk_rows,
             "TILE": tile_rows,
             "ONE_TILE": chunk_rows <= tile_rows,
-            "num_warps": max(tile_rows // 16, min(width // 32, 8)),
+            "num_warps": max(tile_rows // 16, min(width // 16, 8) if width > _WIDEST_SUMMED else 1),
             "num_stages": 1,
         }
         self._launch()  # compiles
@@ -164,7 +164,6 @@ def _tensors(problem: Problem) -> dict[str, Tensor]:
 def _sizes(problem: Problem) -> dict[str, float]:
     """Return the numbers for which the kernel is not compiled anew."""
     stack, recipe = problem.stack, problem.recipe
-    n_columns, *hidden, _ = stack.hide.sizes
     return {
         "n_members": stack.n_members,
         "n_rows": problem.data.X.shape[1],
@@ -172,11 +171,6 @@ def _sizes(problem: Problem) -> dict[str, float]:
         "batch_size": problem.batch_size,
         "n_steps": float(recipe.steps),
         "power": float(recipe.anneal_power),
-        "D": n_columns,
-        "F": problem.visible.shape[1],
-        "H1": hidden[0],
-        "H2": hidden[1],
-        "C": stack.seek.sizes[-1],
     }
 
 
@@ -187,7 +181,12 @@ def _variant(problem: Problem) -> dict[str, Any]:
     values, gradients = _PRECISIONS[torch.get_float32_matmul_precision()]
     kinds = {"squared_error": "values"} if data.target.dtype != torch.int64 else {}
     return {
-        "DP": _padded(n_columns),
+        "D": n_columns,
+        "F": problem.visible.shape[1],
+        "H1": hidden[0],
+        "H2": hidden[1],
+        "C": stack.seek.sizes[-1],
+        "DP": _padded(_n_inputs(problem)),
         "H1P": _padded(hidden[0]),
         "H2P": _padded(hidden[1]),
         "CP": _padded(stack.seek.sizes[-1]),
@@ -196,7 +195,7 @@ def _variant(problem: Problem) -> dict[str, Any]:
         "GROUPS": stack.groups is not None,
         "TARGET": kinds.get(problem.loss, "probabilities" if data.target.dim() == 3 else "numbers"),
         "DRAWN": not problem.full_batch,
-        "SHARED": _has_own_rows(problem),
+        "OWN_ROWS": _has_own_rows(problem),
         "WEIGHTED": data.weight is not None,
         "VALUES": values,
         "GRADIENTS": gradients,
@@ -222,9 +221,14 @@ class FusedMarginal(Marginal):
         return out
 
 
+def _n_inputs(problem: Problem) -> int:
+    """Return the inputs of Seek's first layer and a one, by which the bias is multiplied."""
+    return problem.stack.seek.sizes[0] + 1
+
+
 def _width(problem: Problem) -> int:
     """Return the padded width of the widest layer."""
-    return _padded(max(*problem.stack.hide.sizes[:-1], problem.stack.seek.sizes[-1]))
+    return _padded(max(_n_inputs(problem), *problem.stack.seek.sizes[1:]))
 
 
 def _padded(size: int) -> int:

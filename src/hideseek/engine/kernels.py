@@ -61,58 +61,42 @@ def draw(keys, cells, starts, values, out, n_members, n_columns, n_rows, n_value
 
 
 @triton.jit
-def _load(base, rows, inside, stride, IN, INP: tl.constexpr):
+def _load(base, rows, inside, stride: tl.constexpr, IN: tl.constexpr, INP: tl.constexpr):
     """Return rows of a layer's matrix, padded with zeros. Shape: ``rows (n,)`` -> ``(n, INP)``."""
     columns = tl.arange(0, INP)[None, :]
     return tl.load(base + rows[:, None] * stride + columns, mask=inside[:, None] & (columns < IN), other=0.0)
 
 
 @triton.jit
-def _load_column(base, rows, inside, stride, column):
-    """Return a column of a layer's matrix, such as the bias, which is the last. Shape: ``rows (n,)`` -> ``(1, n)``."""
-    return tl.load(base + rows * stride + column, mask=inside, other=0.0)[None, :]
+def _load_bias(base, rows, inside, stride: tl.constexpr):
+    """Return the last column of a layer's matrix. Shape: ``rows (n,)`` -> ``(1, n)``."""
+    return tl.load(base + rows * stride + stride - 1, mask=inside, other=0.0)[None, :]
 
 
 @triton.jit
-def _learn(sums, bias_sums, slope, x, base, rows, inside, stride, IN, last, PRECISION: tl.constexpr):
-    """Add a tile's share of a layer's gradient, and write the sums after the last tile."""
-    sums = tl.dot(tl.trans(slope), x, acc=sums, input_precision=PRECISION)
-    bias_sums += tl.sum(slope, axis=0)
-    if last:
-        _write(sums, bias_sums, base, rows, inside, stride, IN)
-    return sums, bias_sums
-
-
-@triton.jit
-def _write(matrix, bias, base, rows, inside, stride, IN):
-    """Write a layer's gradient to where ``_load`` and ``_load_column`` read the layer."""
+def _store(base, matrix, rows, inside, stride: tl.constexpr, IN: tl.constexpr):
+    """Write a matrix to where ``_load`` reads it."""
     columns = tl.arange(0, matrix.shape[1])[None, :]
     tl.store(base + rows[:, None] * stride + columns, matrix, mask=inside[:, None] & (columns < IN))
+
+
+@triton.jit
+def _store_bias(base, bias, rows, inside, stride: tl.constexpr):
+    """Write a bias to where ``_load_bias`` reads it."""
     tl.store(base + rows * stride + stride - 1, bias, mask=inside)
 
 
 @triton.jit
-def _learn_mask(
-    sums, bias_sums, slope, h2, base, columns, feature, is_column, F, H2, last,
-    GROUPS: tl.constexpr, PRECISION: tl.constexpr,
-):  # fmt: skip
-    """Do as ``_learn`` for Hide's last layer, whose gradient for a feature is the sum over the feature's columns."""
-    sums = tl.dot(tl.trans(slope), h2, acc=sums, input_precision=PRECISION)
-    bias_sums += tl.sum(slope, axis=0)
-    if last:
-        if GROUPS:
-            of_feature = (feature[None, :] == columns[:, None]) & is_column[None, :]
-            by_feature = tl.dot(of_feature.to(tl.float32), sums, input_precision="tf32x3")
-            bias = tl.sum(tl.where(of_feature, bias_sums[None, :], 0.0), axis=1)
-            _write(by_feature, bias, base, columns, columns < F, H2 + 1, H2)
-        else:
-            _write(sums, bias_sums, base, columns, columns < F, H2 + 1, H2)
-    return sums, bias_sums
+def _by_feature(matrix, bias, columns, feature, is_column):
+    """Sum the gradients of the columns of each feature. Shape: ``(columns, n)``, ``(columns,)`` -> the same."""
+    own = (feature[None, :] == columns[:, None]) & is_column[None, :]
+    summed = tl.dot(own.to(tl.float32), matrix, input_precision="tf32x3")
+    return summed, tl.sum(tl.where(own, bias[None, :], 0.0), axis=1)
 
 
 @triton.jit
-def _loss(y_hat, target, rows, valid, outputs, C, TARGET: tl.constexpr):
-    """Return the loss of each row and its gradient by the output; names as in ``objective``."""
+def _loss(y_hat, target, rows, valid, outputs, C: tl.constexpr, TARGET: tl.constexpr):
+    """Return the loss of each row and its gradient by the output; see ``objective``."""
     inside = valid[:, None] & (outputs < C)
     if TARGET == "values":
         error = tl.where(inside, y_hat - tl.load(target + rows, mask=valid, other=0.0)[:, None], 0.0)
@@ -126,36 +110,29 @@ def _loss(y_hat, target, rows, valid, outputs, C, TARGET: tl.constexpr):
         y_hat -= tl.max(y_hat, axis=1)[:, None]
         exponentials = tl.exp(y_hat)
         total = tl.sum(exponentials, axis=1)[:, None]
-        loss = -tl.sum(tl.where(inside, y * (y_hat - tl.log(total)), 0.0), axis=1)
+        loss = -tl.sum(tl.where(y > 0, y * (y_hat - tl.log(total)), 0.0), axis=1)
         slope = exponentials / total - y
     return loss, slope
 
 
 @triton.jit
-def _softplus(x):
-    return tl.maximum(x, 0.0) + tl.log(1.0 + tl.exp(-tl.abs(x)))
-
-
-_SIZES = ["n_members", "n_rows", "n_own", "batch_size", "chunk_rows", "D", "F", "H1", "H2", "C"]
-"""Arguments for whose values the kernel is not compiled anew, only for what they are padded to."""
-
-
-@triton.jit(do_not_specialize=_SIZES)
 def gradient(
     X, target, weight, own_rows, feature_of, parameters, prices, log_prices, tables, batch_keys, draw_keys, price_keys,
-    done, gradients, loss_sum, mask_sum,
-    n_members, n_rows, n_own, batch_size, chunk_rows, n_steps, power, D, F, H1, H2, C,
+    done, gradients, loss_sum, mask_sum, n_members, n_rows, n_own, batch_size, chunk_rows, n_steps, power,
+    D: tl.constexpr, F: tl.constexpr, H1: tl.constexpr, H2: tl.constexpr, C: tl.constexpr,
     DP: tl.constexpr, H1P: tl.constexpr, H2P: tl.constexpr, CP: tl.constexpr,
     SEEKS: tl.constexpr, PATH: tl.constexpr, GROUPS: tl.constexpr, TARGET: tl.constexpr,
-    DRAWN: tl.constexpr, SHARED: tl.constexpr, WEIGHTED: tl.constexpr,
+    DRAWN: tl.constexpr, OWN_ROWS: tl.constexpr, WEIGHTED: tl.constexpr,
     TILE: tl.constexpr, ONE_TILE: tl.constexpr, VALUES: tl.constexpr, GRADIENTS: tl.constexpr,
 ):  # fmt: skip
     """Add the gradient and losses of one member on one chunk of its batch; names as in ``HideSeek.gradient``.
 
-    Masks are computed column by column: columns of one feature have the same weights in Hide's last layer, and so the
-    same mask. The price of a feature counts at its first column.
+    With two Seeks a chunk has rows of one half of the batch: one Seek learns from them, and Hide through the other.
 
-    A chunk has rows of one half of the batch where there are two Seeks: one learns from them, Hide through the other.
+    Masks are computed column by column: the columns of a feature read the same row of Hide's last layer, and so have
+    the same mask. The price of a feature counts at its first column.
+
+    Where a chunk is a single tile, Seek's gradients are written at once, to free their registers.
     """
     chunk, member = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
     step = tl.load(done)
@@ -163,136 +140,159 @@ def gradient(
     draw_key = _step_key(draw_keys, member, step)
     batch_key = _step_key(batch_keys, member, step)
     first_row = tl.load(tables + member) * n_rows
-    seek_rows, chunks_of_seek = batch_size // SEEKS, tl.num_programs(0) // SEEKS
-    learning = chunk // chunks_of_seek
+    rows_of_seek, chunks_of_seek = batch_size // SEEKS, tl.num_programs(0) // SEEKS
+    half = chunk // chunks_of_seek
     first = chunk % chunks_of_seek * chunk_rows
-    stop = tl.minimum(first + chunk_rows, seek_rows)
+    stop = tl.minimum(first + chunk_rows, rows_of_seek)
 
     # Layers are stored one after the other, each with the matrices of all members.
-    stride1, stride2, stride3, stride4 = D + 1, H1 + 1, H2 + 1, D + PATH + 1
-    size1, size2, size3 = H1 * stride1, H2 * stride2, F * (1 + PATH) * stride3
-    size4, size6 = H1 * stride4, C * stride3
-    at1 = member * size1
-    at2 = n_members * size1 + member * size2
-    at3 = n_members * (size1 + size2) + member * size3
-    at4 = n_members * (size1 + size2 + size3)
-    at5 = at4 + n_members * SEEKS * size4
-    at6 = at5 + n_members * SEEKS * size2
-    gradients += chunk * (at6 + n_members * SEEKS * size6)
+    T1: tl.constexpr = D + 1
+    T2: tl.constexpr = H1 + 1
+    T3: tl.constexpr = H2 + 1
+    T4: tl.constexpr = D + PATH + 1
+    S1: tl.constexpr = H1 * T1
+    S2: tl.constexpr = H2 * T2
+    S3: tl.constexpr = F * (1 + PATH) * T3
+    S4: tl.constexpr = H1 * T4
+    S6: tl.constexpr = C * T3
+    at1 = member * S1
+    at2 = n_members * S1 + member * S2
+    at3 = n_members * (S1 + S2) + member * S3
+    at4 = n_members * (S1 + S2 + S3) + member * SEEKS * S4
+    at5 = n_members * (S1 + S2 + S3 + SEEKS * S4) + member * SEEKS * S2
+    at6 = n_members * (S1 + S2 + S3 + SEEKS * (S4 + S2)) + member * SEEKS * S6
+    gradients += chunk * n_members * (S1 + S2 + S3 + SEEKS * (S4 + S2 + S6))
 
-    columns, hidden1, hidden2 = tl.arange(0, DP), tl.arange(0, H1P), tl.arange(0, H2P)
-    numbers = tl.arange(0, CP)
-    is_column, is1, is2, is_output = columns < D, hidden1 < H1, hidden2 < H2, numbers < C
-    feature = tl.load(feature_of + columns, mask=is_column, other=0) if GROUPS else columns
-    starts = is_column
+    columns, units1, units2 = tl.arange(0, DP), tl.arange(0, H1P), tl.arange(0, H2P)
+    outputs = tl.arange(0, CP)
+    is_column, is1, is2, is_output = columns < D, units1 < H1, units2 < H2, outputs < C
+    feature, is_first = columns, is_column
     if GROUPS:
-        starts &= (columns == 0) | (feature != tl.load(feature_of + columns - 1, mask=is_column & (columns > 0), other=0))
-    price = tl.load(prices + member * F + feature, mask=starts, other=0.0)[None, :] * share
+        feature = tl.load(feature_of + columns, mask=is_column, other=0).to(tl.int32)
+        before = tl.load(feature_of + columns - 1, mask=is_column & (columns > 0), other=-1).to(tl.int32)
+        is_first = is_column & (feature != before)
+    price = tl.load(prices + member * F + feature, mask=is_first, other=0.0)[None, :] * share
 
-    dW1, db1 = tl.zeros((H1P, DP), tl.float32), tl.zeros((H1P,), tl.float32)
-    dW2, db2 = tl.zeros((H2P, H1P), tl.float32), tl.zeros((H2P,), tl.float32)
-    dA3, da3 = tl.zeros((DP, H2P), tl.float32), tl.zeros((DP,), tl.float32)
-    dB3, db3 = tl.zeros((DP, H2P), tl.float32), tl.zeros((DP,), tl.float32)
-    dV1, dc1 = tl.zeros((H1P, DP), tl.float32), tl.zeros((H1P,), tl.float32)
-    dV2, dc2 = tl.zeros((H2P, H1P), tl.float32), tl.zeros((H2P,), tl.float32)
-    dV3, dc3 = tl.zeros((CP, H2P), tl.float32), tl.zeros((CP,), tl.float32)
-    du1 = tl.zeros((H1P,), tl.float32)
+    dW1 = tl.zeros((H1P, DP), tl.float32)
+    dW2 = tl.zeros((H2P, H1P), tl.float32)
+    dA3 = tl.zeros((DP, H2P), tl.float32)
+    dB3 = tl.zeros((DP, H2P), tl.float32)
+    dV1 = tl.zeros((H1P, DP), tl.float32)
+    dV2 = tl.zeros((H2P, H1P), tl.float32)
+    dV3 = tl.zeros((CP, H2P), tl.float32)
+    db2 = tl.zeros((H2P,), tl.float32)
+    da3 = tl.zeros((DP,), tl.float32)
+    db3 = tl.zeros((DP,), tl.float32)
+    dc2 = tl.zeros((H2P,), tl.float32)
+    dc3 = tl.zeros((CP,), tl.float32)
     losses = tl.zeros((TILE,), tl.float32)
     masks = tl.zeros((TILE, DP), tl.float32)
 
     n_tiles = 1 if ONE_TILE else tl.cdiv(stop - first, TILE)
     for tile in tl.range(0, n_tiles, disable_licm=True):
-        last = tile == n_tiles - 1
-        # The rows, and what replaces them.
         within = first + tile * TILE + tl.arange(0, TILE)
-        valid, places = within < stop, learning * seek_rows + within
+        valid, places = within < stop, half * rows_of_seek + within
         picked = _integers(places, batch_key, n_own) if DRAWN else within
-        if SHARED:
-            picked = tl.load(own_rows + (member * SEEKS + learning) * n_own + picked, mask=valid, other=0)
+        if OWN_ROWS:
+            picked = tl.load(own_rows + (member * SEEKS + half) * n_own + picked, mask=valid, other=0)
         rows = first_row + picked
         counts = tl.load(weight + rows, mask=valid, other=0.0) if WEIGHTED else valid.to(tl.float32)
-        inside = valid[:, None] & is_column[None, :]
-        x = tl.load(X + rows[:, None] * D + columns[None, :], mask=inside, other=0.0)
-        cells = feature[None, :] * batch_size + places[:, None]
-        picks = first_row + _integers(cells, draw_key, n_rows)
-        x_hat = tl.load(X + picks * D + columns[None, :], mask=inside, other=0.0)
         level = counts
         if PATH:
             position = _uniform(places, _step_key(price_keys, member, step))
             low, high = tl.load(log_prices + 2 * member), tl.load(log_prices + 2 * member + 1)
-            level = counts * tl.exp(low + (high - low) * position)
+            level *= tl.exp(low + (high - low) * position)
             u = (4 * position - 2)[:, None]
+        inside = valid[:, None] & is_column[None, :]
+        x = tl.load(X + rows[:, None] * D + columns[None, :], mask=inside, other=1.0)
+        picks = first_row + _integers(feature[None, :] * batch_size + places[:, None], draw_key, n_rows)
+        x_hat = tl.load(X + picks * D + columns[None, :], mask=inside, other=1.0)
 
-        # Hide, and the rows as Seek sees them.
-        W1 = _load(parameters + at1, hidden1, is1, stride1, D, DP)
-        W2 = _load(parameters + at2, hidden2, is2, stride2, H1, H1P)
-        A3 = _load(parameters + at3, feature, is_column, stride3, H2, H2P)
-        b1 = _load_column(parameters + at1, hidden1, is1, stride1, D)
-        b2 = _load_column(parameters + at2, hidden2, is2, stride2, H1)
-        a3 = _load_column(parameters + at3, feature, is_column, stride3, H2)
-        h1 = tl.maximum(tl.dot(x, tl.trans(W1), input_precision=VALUES) + b1, 0.0)
+        W1 = _load(parameters + at1, units1, is1, T1, D + 1, DP)
+        W2 = _load(parameters + at2, units2, is2, T2, H1, H1P)
+        A3 = _load(parameters + at3, feature, is_column, T3, H2, H2P)
+        b2 = _load_bias(parameters + at2, units2, is2, T2)
+        a3 = _load_bias(parameters + at3, feature, is_column, T3)
+        h1 = tl.maximum(tl.dot(x, tl.trans(W1), input_precision=VALUES), 0.0)
         h2 = tl.maximum(tl.dot(h1, tl.trans(W2), input_precision=VALUES) + b2, 0.0)
         a = tl.dot(h2, tl.trans(A3), input_precision=VALUES) + a3
         if PATH:
-            B3 = _load(parameters + at3, F + feature, is_column, stride3, H2, H2P)
-            b3 = _load_column(parameters + at3, F + feature, is_column, stride3, H2)
+            B3 = _load(parameters + at3 + F * T3, feature, is_column, T3, H2, H2P)
+            b3 = _load_bias(parameters + at3 + F * T3, feature, is_column, T3)
             b = tl.dot(h2, tl.trans(B3), input_precision=VALUES) + b3 + 1
-            a -= _softplus(b) * u
-            b_slope = -tl.sigmoid(b) * u
+            a -= (tl.maximum(b, 0.0) + tl.log(1 + tl.exp(-tl.abs(b)))) * u
+            b_share = -tl.sigmoid(b) * u
         mask = tl.sigmoid(a)
+        masks += counts[:, None] * mask
         shown = x - x_hat
         z = x_hat + mask * shown
-        masks += counts[:, None] * mask
+        if PATH:
+            z = tl.where(columns[None, :] == D, u, z)
 
-        # Seek: the one that learns from these rows, and the one that Hide learns through.
-        for turn in tl.static_range(SEEKS):
-            seek = member * SEEKS + (learning + turn) % SEEKS
-            V1 = _load(parameters + at4 + seek * size4, hidden1, is1, stride4, D, DP)
-            V2 = _load(parameters + at5 + seek * size2, hidden2, is2, stride2, H1, H1P)
-            V3 = _load(parameters + at6 + seek * size6, numbers, is_output, stride3, H2, H2P)
-            c1 = _load_column(parameters + at4 + seek * size4, hidden1, is1, stride4, D + PATH)
-            c2 = _load_column(parameters + at5 + seek * size2, hidden2, is2, stride2, H1)
-            c3 = _load_column(parameters + at6 + seek * size6, numbers, is_output, stride3, H2)
-            if PATH:
-                c1 += u * _load_column(parameters + at4 + seek * size4, hidden1, is1, stride4, D)
-            s1 = tl.maximum(tl.dot(z, tl.trans(V1), input_precision=VALUES) + c1, 0.0)
+        for turn in tl.static_range(SEEKS):  # first the Seek that learns, last the one that Hide learns through
+            seek = (half + turn) % SEEKS
+            own4, own5, own6 = at4 + seek * S4, at5 + seek * S2, at6 + seek * S6
+            V1 = _load(parameters + own4, units1, is1, T4, T4, DP)
+            V2 = _load(parameters + own5, units2, is2, T2, H1, H1P)
+            V3 = _load(parameters + own6, outputs, is_output, T3, H2, H2P)
+            c2 = _load_bias(parameters + own5, units2, is2, T2)
+            c3 = _load_bias(parameters + own6, outputs, is_output, T3)
+            s1 = tl.maximum(tl.dot(z, tl.trans(V1), input_precision=VALUES), 0.0)
             s2 = tl.maximum(tl.dot(s1, tl.trans(V2), input_precision=VALUES) + c2, 0.0)
             y_hat = tl.dot(s2, tl.trans(V3), input_precision=VALUES) + c3
-            loss, y_hat_slope = _loss(y_hat, target, rows, valid, numbers[None, :], C, TARGET)
+            loss, y_hat_slope = _loss(y_hat, target, rows, valid, outputs[None, :], C, TARGET)
             d6 = y_hat_slope * (counts / batch_size)[:, None]
             d5 = tl.where(s2 > 0, tl.dot(d6, V3, input_precision=VALUES), 0.0)
             d4 = tl.where(s1 > 0, tl.dot(d5, V2, input_precision=VALUES), 0.0)
             if turn == 0:
-                to4, to5, to6 = at4 + seek * size4, at5 + seek * size2, at6 + seek * size6
-                dV3, dc3 = _learn(dV3, dc3, d6, s2, gradients + to6, numbers, is_output, stride3, H2, last, GRADIENTS)
-                dV2, dc2 = _learn(dV2, dc2, d5, s1, gradients + to5, hidden2, is2, stride2, H1, last, GRADIENTS)
-                dV1, dc1 = _learn(dV1, dc1, d4, z, gradients + to4, hidden1, is1, stride4, D, last, GRADIENTS)
-                if PATH:
-                    du1 += tl.sum(d4 * u, axis=0)
-                    tl.store(gradients + to4 + hidden1 * stride4 + D, du1, mask=is1)
+                dV3 = tl.dot(tl.trans(d6), s2, acc=dV3, input_precision=GRADIENTS)
+                dV2 = tl.dot(tl.trans(d5), s1, acc=dV2, input_precision=GRADIENTS)
+                dV1 = tl.dot(tl.trans(d4), z, acc=dV1, input_precision=GRADIENTS)
+                dc2 += tl.sum(d5, axis=0)
+                dc3 += tl.sum(d6, axis=0)
+                if ONE_TILE:
+                    _store(gradients + own6, dV3, outputs, is_output, T3, H2)
+                    _store(gradients + own5, dV2, units2, is2, T2, H1)
+                    _store(gradients + own4, dV1, units1, is1, T4, T4)
             if turn == SEEKS - 1:
                 losses += counts * loss
                 d_mask = tl.dot(d4, V1, input_precision=VALUES) * shown + price * level[:, None]
 
-        # Back through Hide; its weights are read again rather than kept in registers.
         d3 = d_mask * mask * (1 - mask)
-        A3 = _load(parameters + at3, feature, is_column, stride3, H2, H2P)
         d2 = tl.dot(d3, A3, input_precision=VALUES)
-        to3 = gradients + at3
-        dA3, da3 = _learn_mask(dA3, da3, d3, h2, to3, columns, feature, is_column, F, H2, last, GROUPS, GRADIENTS)
+        dA3 = tl.dot(tl.trans(d3), h2, acc=dA3, input_precision=GRADIENTS)
+        da3 += tl.sum(d3, axis=0)
         if PATH:
-            d3 *= b_slope
-            B3 = _load(parameters + at3, F + feature, is_column, stride3, H2, H2P)
+            d3 *= b_share
             d2 = tl.dot(d3, B3, acc=d2, input_precision=VALUES)
-            to3 += F * stride3
-            dB3, db3 = _learn_mask(dB3, db3, d3, h2, to3, columns, feature, is_column, F, H2, last, GROUPS, GRADIENTS)
+            dB3 = tl.dot(tl.trans(d3), h2, acc=dB3, input_precision=GRADIENTS)
+            db3 += tl.sum(d3, axis=0)
         d2 = tl.where(h2 > 0, d2, 0.0)
-        W2 = _load(parameters + at2, hidden2, is2, stride2, H1, H1P)
+        dW2 = tl.dot(tl.trans(d2), h1, acc=dW2, input_precision=GRADIENTS)
+        db2 += tl.sum(d2, axis=0)
         d1 = tl.where(h1 > 0, tl.dot(d2, W2, input_precision=VALUES), 0.0)
-        dW2, db2 = _learn(dW2, db2, d2, h1, gradients + at2, hidden2, is2, stride2, H1, last, GRADIENTS)
-        dW1, db1 = _learn(dW1, db1, d1, x, gradients + at1, hidden1, is1, stride1, D, last, GRADIENTS)
+        dW1 = tl.dot(tl.trans(d1), x, acc=dW1, input_precision=GRADIENTS)
 
+    own4, own5, own6 = at4 + half * S4, at5 + half * S2, at6 + half * S6
+    if not ONE_TILE:
+        _store(gradients + own6, dV3, outputs, is_output, T3, H2)
+        _store(gradients + own5, dV2, units2, is2, T2, H1)
+        _store(gradients + own4, dV1, units1, is1, T4, T4)
+    _store_bias(gradients + own6, dc3, outputs, is_output, T3)
+    _store_bias(gradients + own5, dc2, units2, is2, T2)
+    if GROUPS:
+        dA3, da3 = _by_feature(dA3, da3, columns, feature, is_column)
+    _store(gradients + at1, dW1, units1, is1, T1, T1)
+    _store(gradients + at2, dW2, units2, is2, T2, H1)
+    _store(gradients + at3, dA3, columns, columns < F, T3, H2)
+    _store_bias(gradients + at2, db2, units2, is2, T2)
+    _store_bias(gradients + at3, da3, columns, columns < F, T3)
+    if PATH:
+        if GROUPS:
+            dB3, db3 = _by_feature(dB3, db3, columns, feature, is_column)
+        _store(gradients + at3 + F * T3, dB3, columns, columns < F, T3, H2)
+        _store_bias(gradients + at3 + F * T3, db3, columns, columns < F, T3)
     loss_at = loss_sum + (chunk * n_members + member) * C
     tl.store(loss_at, tl.load(loss_at) + tl.sum(losses, axis=0))
     mask_at = mask_sum + (chunk * n_members + member) * F + feature
-    tl.store(mask_at, tl.load(mask_at, mask=starts, other=0.0) + tl.sum(masks, axis=0), mask=starts)
+    tl.store(mask_at, tl.load(mask_at, mask=is_first, other=0.0) + tl.sum(masks, axis=0), mask=is_first)
