@@ -58,7 +58,7 @@ CASES = {
 
 def make_problem(
     *,
-    rows=300,
+    rows=130,
     columns=5,
     outputs=3,
     hidden=(32, 32),
@@ -152,7 +152,7 @@ def test_a_smaller_card_gets_smaller_tiles(monkeypatch):
         steps = fused_steps(make_problem())
         steps.run(1)
         torch.testing.assert_close(small, steps.take_losses(1))
-        limit[0] = 16
+        limit[0] = 8
         with pytest.raises(TooSmallCardError):
             fused_steps(make_problem())
 

@@ -30,10 +30,10 @@ def answers_along(
     *,
     softmax: bool,
     threshold: float,
-) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """Return the predictions from the selected features, and the selections, at each price.
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Return the predictions from the selected features, and the number of these, at each price.
 
-    Shape: ``X (rows, columns)``, raw -> ``(prices, rows, outputs)``, ``(prices, rows, features)``.
+    Shape: ``X (rows, columns)``, raw -> ``(prices, rows, outputs)``, ``(prices, rows)``.
     """
     stack, x = ensemble.stack, ensemble.standardised(X)
     with torch.inference_mode():
@@ -42,25 +42,26 @@ def answers_along(
         pool = ensemble.pool[:n_draws, None, :, None]
         x_hat = torch.stack([(row if given_x is None else given_x(row))[0] for row in pool], dim=1)
         cells = n_draws * x.shape[2] * len(x) * stack.n_seeks * max(stack.seek.sizes)
-        answers, selections = [], []
+        answers, n_selected = [], []
         for u in _positions(ensemble, prices, cells):
             selected = ensemble.mean(mask_at(output, u[:, :, None])) > threshold
             shown = stack.by_column(selected.float()).transpose(0, 1)
             y_hat = _seek_outputs(stack, mix(shown[:, :, None], x[0, :, None, None], x_hat[:, None]), u)
             answers.append((y_hat.softmax(dim=1) if softmax else y_hat).mean(dim=(0, 3)).permute(1, 2, 0))
-            selections.append(selected.transpose(1, 2))
-        all_answers, all_selections = torch.cat(answers).cpu().numpy(), torch.cat(selections).cpu().numpy()
-        return all_answers[:, : len(X)], all_selections[:, : len(X)]
+            n_selected.append(selected.sum(dim=1))
+        all_answers, counts = (torch.cat(parts)[:, : len(X)].cpu().numpy() for parts in (answers, n_selected))
+        return all_answers, counts
 
 
-def _positions(ensemble: Ensemble, prices: Sequence[float], cells: int) -> tuple[Tensor, ...]:
+def _positions(ensemble: Ensemble, prices: Sequence[float], cells: int) -> list[Tensor]:
     """Return the positions of the prices, as many at a time as memory allows for ``cells`` each.
 
     Shape of each: ``(prices, members)``.
     """
     price_range = ensemble.price_range
     log_prices = torch.tensor(prices, dtype=torch.float64).log().float().to(price_range.device)
-    return positions_of(log_prices, price_range).t().split(max(1, _CELLS[price_range.device.type] // cells))
+    u, at_once = positions_of(log_prices, price_range).t(), max(1, _CELLS[price_range.device.type] // cells)
+    return [u[start : start + at_once] for start in range(0, len(u), at_once)]
 
 
 def _seek_outputs(stack: Stack, z: Tensor, u: Tensor) -> Tensor:
@@ -73,7 +74,7 @@ def _seek_outputs(stack: Stack, z: Tensor, u: Tensor) -> Tensor:
     at_price = torch.addcmul(bias, first[:, :, -1:], u[:, None])
     values = at_price[:, :, :, None].repeat(1, 1, 1, z[0, 0].numel()).flatten(2)
     values.baddbmm_(first[:, :, :-1], z.flatten(1).expand(len(first), -1, -1))
-    return Mlp(stack.seek.sizes[1:]).forward(others, values.relu_()).unflatten(2, z.shape[1:])
+    return torch.unflatten(Mlp(stack.seek.sizes[1:]).forward(others, values.relu_()), 2, z.shape[1:])
 
 
 def answers_from(

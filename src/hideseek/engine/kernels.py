@@ -87,11 +87,16 @@ def _store_bias(base, bias, rows, inside, stride: tl.constexpr):
 
 
 @triton.jit
-def _by_feature(matrix, bias, columns, feature, is_column):
-    """Sum the gradients of the columns of each feature. Shape: ``(columns, n)``, ``(columns,)`` -> the same."""
-    own = (feature[None, :] == columns[:, None]) & is_column[None, :]
-    summed = tl.dot(own.to(tl.float32), matrix, input_precision="tf32x3")
-    return summed, tl.sum(tl.where(own, bias[None, :], 0.0), axis=1)
+def _store_by_feature(
+    base, matrix, bias, feature, is_column, stride: tl.constexpr, IN: tl.constexpr, F: tl.constexpr, STEP: tl.constexpr
+):
+    """Write sums over the columns of each feature, for ``STEP`` features at a time. Shape: ``matrix (columns, n)``."""
+    for start in tl.static_range(0, F, STEP):
+        features = start + tl.arange(0, STEP)
+        own = (feature[None, :] == features[:, None]) & is_column[None, :]
+        summed = tl.dot(own.to(tl.float32), matrix, input_precision="tf32x3")
+        _store(base, summed, features, features < F, stride, IN)
+        _store_bias(base, tl.sum(tl.where(own, bias[None, :], 0.0), axis=1), features, features < F, stride)
 
 
 @triton.jit
@@ -280,18 +285,20 @@ def gradient(
         _store(gradients + own4, dV1, units1, is1, T4, T4)
     _store_bias(gradients + own6, dc3, outputs, is_output, T3)
     _store_bias(gradients + own5, dc2, units2, is2, T2)
-    if GROUPS:
-        dA3, da3 = _by_feature(dA3, da3, columns, feature, is_column)
     _store(gradients + at1, dW1, units1, is1, T1, T1)
     _store(gradients + at2, dW2, units2, is2, T2, H1)
-    _store(gradients + at3, dA3, columns, columns < F, T3, H2)
     _store_bias(gradients + at2, db2, units2, is2, T2)
-    _store_bias(gradients + at3, da3, columns, columns < F, T3)
-    if PATH:
-        if GROUPS:
-            dB3, db3 = _by_feature(dB3, db3, columns, feature, is_column)
-        _store(gradients + at3 + F * T3, dB3, columns, columns < F, T3, H2)
-        _store_bias(gradients + at3 + F * T3, db3, columns, columns < F, T3)
+    if GROUPS:
+        STEP: tl.constexpr = min(DP, 32)
+        _store_by_feature(gradients + at3, dA3, da3, feature, is_column, T3, H2, F, STEP)
+        if PATH:
+            _store_by_feature(gradients + at3 + F * T3, dB3, db3, feature, is_column, T3, H2, F, STEP)
+    else:
+        _store(gradients + at3, dA3, columns, is_column, T3, H2)
+        _store_bias(gradients + at3, da3, columns, is_column, T3)
+        if PATH:
+            _store(gradients + at3 + F * T3, dB3, columns, is_column, T3, H2)
+            _store_bias(gradients + at3 + F * T3, db3, columns, is_column, T3)
     loss_at = loss_sum + (chunk * n_members + member) * C
     tl.store(loss_at, tl.load(loss_at) + tl.sum(losses, axis=0))
     mask_at = mask_sum + (chunk * n_members + member) * F + feature

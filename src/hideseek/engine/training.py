@@ -158,7 +158,7 @@ def choose_steps(problem: Problem, replacement: Replacement | None, n_threads: i
         return eager_steps(problem, replacement or Marginal(problem.data.columns, problem.table, groups), n_threads)
     if replacement is not None:
         return ReplayedSteps(eager_steps(problem, replacement))
-    marginal: Marginal = Marginal(problem.data.columns, problem.table, groups)
+    marginal = Marginal(problem.data.columns, problem.table, groups)
     if _has_kernels(problem.seeds.device):
         from hideseek.engine import fused
 
@@ -214,8 +214,9 @@ class _Recorder:
 
     def history(self) -> History:
         steps, shares, means, validation = zip(*self._records, strict=True)
-        for step, mean in zip(steps, means, strict=True):
+        all_means = torch.stack(means).cpu()
+        for step, mean in zip(steps, all_means, strict=True):
             self._check(step, mean)
-        values = torch.stack(means).cpu().numpy()
+        values = all_means.numpy()
         held_out = None if validation[0] is None else torch.stack(validation).cpu().numpy()
         return History(np.array(steps), np.array(shares), values[:, 0], values[:, 1], held_out)
