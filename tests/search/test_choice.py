@@ -56,9 +56,8 @@ def judged(monkeypatch):
     def answers(ensemble, X, prices, n_draws, *, softmax, threshold):
         wrong = np.broadcast_to(ensemble.error, len(prices))[:, None, None]
         counts = np.broadcast_to(ensemble.n_selected, len(prices))[:, None]
-        return np.broadcast_to(X[:, :1] + wrong, (len(prices), len(X), 1)), np.broadcast_to(
-            counts, (len(prices), len(X))
-        )
+        shape = len(prices), len(X)
+        return np.broadcast_to(X[:, :1] + wrong, (*shape, 1)), np.broadcast_to(counts, shape)
 
     monkeypatch.setattr(choice, "answers_along", answers)
 
