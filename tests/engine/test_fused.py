@@ -42,7 +42,7 @@ CASES = {
         "groups": (2, 1, 5, 9),
         "columns": 17,
     },
-    "wide": {"columns": 70, "hidden": (64, 40), "path": True, "cross_fit": True, "batch_size": 70},
+    "wide layers": {"columns": 70, "hidden": (64, 40), "path": True, "cross_fit": True, "batch_size": 40},
     "everything": {
         "columns": 9,
         "groups": (4, 1, 4),
@@ -163,12 +163,12 @@ def test_it_is_used_where_it_pays(monkeypatch):
     assert not pays(problem), "a small fit is over before the kernel is compiled"
     monkeypatch.setattr("hideseek.engine.fused._WORTH_COMPILING", 0)
     assert pays(problem)
-    assert pays(make_problem(columns=130, batch_size=96))
+    assert pays(make_problem(columns=62, path=True, cross_fit=True, folds=True, groups=(2,) * 31))
     for case in (
-        {"hidden": (65, 64)},
+        {"hidden": (64, 64)},
         {"hidden": (8,)},
-        {"columns": 257},
-        {"outputs": 65},
-        {"columns": 65, "rows": 1100},
+        {"columns": 64},
+        {"columns": 63, "path": True},
+        {"outputs": 40},
     ):
         assert not pays(make_problem(**case))

@@ -2,7 +2,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-import torch
 
 from hideseek import HideSeekClassifier
 from hideseek.engine.recipe import PRESETS
@@ -45,7 +44,7 @@ def search(n_members):
 
 def test_other_members_are_trained_for_the_best_range_alone(calls):
     made, train = calls
-    found = train_ranges(train, [search(5), search(5)], 2, "cross_entropy", torch.device("cpu"))
+    found = train_ranges(train, [search(5), search(5)], 2, "cross_entropy")
     assert made == [[(price, 0, 2) for price in (0.05, 0.15, 0.4)] * 2, [(0.15, 2, 3)] * 2]
     assert [answer.team.members for answer in found] == [[0, 1, 2, 3, 4]] * 2
     assert [answer.judged for answer in found] == [0, 0]
@@ -53,7 +52,7 @@ def test_other_members_are_trained_for_the_best_range_alone(calls):
 
 def test_there_is_no_second_turn_where_all_members_are_scouts(calls):
     made, train = calls
-    found = train_ranges(train, [search(3)], 3, "cross_entropy", torch.device("cpu"))
+    found = train_ranges(train, [search(3)], 3, "cross_entropy")
     assert len(made) == 1
     assert found[0].team.members == [0, 1, 2]
 

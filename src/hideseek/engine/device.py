@@ -7,22 +7,15 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-__all__ = ["for_each_block", "map_small", "one_thread", "resolve_device", "to_host", "training_threads"]
-
-_Item = TypeVar("_Item")
-_Result = TypeVar("_Result")
+__all__ = ["for_each_block", "one_thread", "resolve_device", "to_host", "training_threads"]
 
 _STREAMS = 4
-_CALLERS = 4
-"""Threads that call a function of many small operations."""
-
 _ROWS_FOR_MANY_THREADS = 2**17
 """Rows in a step, over all members, from which more threads pay off even on a busy machine.
 
@@ -94,19 +87,6 @@ def for_each_block(job: Callable[[slice], None], blocks: Iterable[slice], device
         return
     with one_thread() as n_threads, ThreadPoolExecutor(n_threads if device.type == "cpu" else _STREAMS) as pool:
         deque(pool.map(_on_its_own_stream(job, device), blocks), maxlen=0)
-
-
-def map_small(function: Callable[[_Item], _Result], items: Iterable[_Item], device: torch.device) -> list[_Result]:
-    """Return the function's result for every item.
-
-    For functions of many small operations: a GPU would mostly wait for the interpreter, which several threads share
-    while torch and NumPy are at work. On a CPU one thread calls them all.
-    """
-    items = list(items)
-    if device.type != "cuda" or len(items) < 2:
-        return [function(item) for item in items]
-    with ThreadPoolExecutor(_CALLERS) as pool:
-        return list(pool.map(function, items))
 
 
 def _on_its_own_stream(job: Callable[[slice], None], device: torch.device) -> Callable[[slice], None]:

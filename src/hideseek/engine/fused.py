@@ -21,8 +21,12 @@ from hideseek.engine.steps import Problem, Steps
 
 __all__ = ["FusedMarginal", "FusedSteps", "TooSmallCardError", "fused_steps", "pays"]
 
-_WIDEST, _WIDEST_HIDDEN = 256, 64
-"""Largest number of inputs, and of hidden units and outputs, whose buffers fit into a large GPU's shared memory."""
+_WIDEST, _WIDEST_HIDDEN = 64, 32
+"""Largest number of Seek's inputs with the bias, and of hidden units and outputs, for which the kernel is faster.
+
+The kernel is correct for wider layers, but its registers run out: with 100 columns and 64 units a step takes 1.3 times,
+with 150 columns 15 times as long as operation by operation (H200, 300 members, batches of 96 rows).
+"""
 
 _WORTH_COMPILING = 2**25
 """Rows seen in all of training, over all members, from which the kernel repays its compilation time."""
@@ -33,15 +37,6 @@ _DRAW_BLOCK = 1024
 
 _TILES = (64, 32, 16)
 """Rows that a program works on at a time: more are faster, fewer need less shared memory."""
-
-_TILE_CELLS = 4096
-"""Cells of a tile's widest layer from which registers run out."""
-
-_WIDEST_SUMMED = 64
-"""Padded width up to which the sums of gradients over several tiles fit into registers."""
-
-_MOST_WIDE_ROWS = 1024
-"""Rows of a batch for wider layers, where each tile writes gradients of its own to memory."""
 
 _PRECISIONS = {"highest": ("tf32x3", "tf32"), "high": ("tf32", "tf32"), "medium": ("tf32", "tf32")}
 """Precision of the products for values and for weight gradients, by torch's matrix product precision.
@@ -54,8 +49,7 @@ rounding. A weight's gradient sums over many rows, so that rounding errors avera
 def pays(problem: Problem) -> bool:
     """Return whether the kernel supports this problem, and the problem is large enough to repay compilation.
 
-    Supported: two hidden layers of at most 64 units, and fewer than 256 columns, more than 63 only with small
-    batches.
+    Supported: two hidden layers of at most 32 units, and at most 63 columns, 62 for a range of prices.
     """
     _, *hidden, n_outputs = problem.stack.seek.sizes
     return (
@@ -63,7 +57,6 @@ def pays(problem: Problem) -> bool:
         and len(hidden) == 2
         and max(*hidden, n_outputs) <= _WIDEST_HIDDEN
         and _n_inputs(problem) <= _WIDEST
-        and (_width(problem) <= _WIDEST_SUMMED or problem.batch_size <= _MOST_WIDE_ROWS)
     )
 
 
@@ -78,20 +71,18 @@ def fused_steps(problem: Problem) -> FusedSteps:
         TooSmallCardError: There is room for none.
     """
     rows_of_seek = problem.batch_size // problem.stack.n_seeks
-    most = min(_padded(rows_of_seek), max(_TILE_CELLS // _width(problem), _TILES[-1]))
-    for tile_rows in _TILES:
-        if tile_rows <= most:
-            try:
-                return FusedSteps(problem, tile_rows)
-            except OutOfResources:
-                continue
+    for tile_rows in (rows for rows in _TILES if rows <= _padded(rows_of_seek)):
+        try:
+            return FusedSteps(problem, tile_rows)
+        except OutOfResources:
+            continue
     raise TooSmallCardError
 
 
 class FusedSteps(Steps):
     """Runs everything of a step except Adam in one kernel, one program for each member and chunk of rows.
 
-    A chunk has rows of one half of the batch where members have two Seeks, and a single tile where layers are wide.
+    Where members have two Seeks, a chunk has rows of one half of the batch.
 
     Args:
         problem: The stack to train, and its data.
@@ -102,10 +93,9 @@ class FusedSteps(Steps):
     """
 
     def __init__(self, problem: Problem, tile_rows: int) -> None:
-        n_seeks, width = problem.stack.n_seeks, _width(problem)
+        n_seeks = problem.stack.n_seeks
         rows_of_seek = problem.batch_size // n_seeks
-        most_rows = _CHUNK_ROWS if width <= _WIDEST_SUMMED else tile_rows
-        chunks_of_seek = min(-(-rows_of_seek // most_rows), _MOST_CHUNKS)
+        chunks_of_seek = min(-(-rows_of_seek // _CHUNK_ROWS), _MOST_CHUNKS)
         chunk_rows = -(-rows_of_seek // chunks_of_seek)
         super().__init__(problem, n_seeks * chunks_of_seek)
         self._gradients.zero_()  # a chunk writes only those of the Seek that learns from it
@@ -122,7 +112,7 @@ class FusedSteps(Steps):
             "chunk_rows": chunk_rows,
             "TILE": tile_rows,
             "ONE_TILE": chunk_rows <= tile_rows,
-            "num_warps": max(tile_rows // 16, min(width // 16, 8) if width > _WIDEST_SUMMED else 1),
+            "num_warps": tile_rows // 16,
             "num_stages": 1,
         }
         self._launch()  # compiles
@@ -224,11 +214,6 @@ class FusedMarginal(Marginal):
 def _n_inputs(problem: Problem) -> int:
     """Return the inputs of Seek's first layer and a one, by which the bias is multiplied."""
     return problem.stack.seek.sizes[0] + 1
-
-
-def _width(problem: Problem) -> int:
-    """Return the padded width of the widest layer."""
-    return _padded(max(_n_inputs(problem), *problem.stack.seek.sizes[1:]))
 
 
 def _padded(size: int) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hideseek.engine.device import map_small, resolve_device
+from hideseek.engine.device import resolve_device
 from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.groups import Groups
 from hideseek.engine.recipe import LOWEST_PRICE, PRICE_PER_FEATURE, Recipe
@@ -69,30 +69,22 @@ class Settings:
 def learn(settings: Settings, problems: Sequence[Problem]) -> list[Learned]:
     """Return what is learned of each problem."""
     recipe, answers_for_range = settings.recipe, bool(settings.recipe.highest_prices)
-    device = resolve_device(settings.device)
-
-    def prepared(problem: Problem) -> Trimmed:
-        each = trim(problem, settings.most_features, find_copies=answers_for_range)
-        return each._replace(problem=each.problem.with_ramps()) if recipe.ramps else each
-
-    trimmed = map_small(prepared, problems, device)
+    trimmed = [trim(problem, settings.most_features, find_copies=answers_for_range) for problem in problems]
+    if recipe.ramps:
+        trimmed = [each._replace(problem=each.problem.with_ramps()) for each in trimmed]
     learned: dict[int, Learned] = {}
     for together in _of_one_shape(trimmed):
         training = _Training(settings, [trimmed[i].problem for i in together])
         learned |= zip(
             together, _train_ranges(training) if answers_for_range else _train_one_price(training), strict=True
         )
-
-    def completed(i: int) -> Learned:
-        problem, screening, copies = trimmed[i]
-        whole, ensemble, stand_ins = problems[i], learned[i].ensemble, None
-        if copies is not None:
-            stand_ins = _stand_ins(settings, ensemble, whole, problem, copies)
-        ensemble = replace(ensemble, kept=problem.kept)
+    found = []
+    for i, (whole, (problem, screening, copies)) in enumerate(zip(problems, trimmed, strict=True)):
+        stand_ins = _stand_ins(settings, learned[i].ensemble, whole, problem, copies) if copies is not None else None
+        ensemble = replace(learned[i].ensemble, kept=problem.kept)
         one = replace(learned[i], ensemble=ensemble, screening=screening, copies=copies, stand_ins=stand_ins)
-        return one.with_pool(settings.pool, settings.pool_rows)
-
-    return map_small(completed, range(len(problems)), device)
+        found.append(one.with_pool(settings.pool, settings.pool_rows))
+    return found
 
 
 def _of_one_shape(trimmed: Sequence[Trimmed]) -> list[list[int]]:
@@ -107,7 +99,6 @@ class _Training:
     """Problems of one shape on their device, ready to train teams on.
 
     Attributes:
-        device: Where they are trained.
         n_given: Over how many features the mean of a mask runs.
         folds: The fold of each row of each problem, or None where none is left out.
     """
@@ -115,7 +106,7 @@ class _Training:
     def __init__(self, settings: Settings, problems: Sequence[Problem]) -> None:
         recipe = settings.recipe
         self.settings, self.problems = settings, problems
-        self.device = resolve_device(settings.device)
+        self._device = resolve_device(settings.device)
         _, _, self._n_outputs, self._widths = problems[0].shape
         if Groups.from_widths(self._widths) is not None and recipe.replacement in KNOCKOFFS:
             _refuse_knockoffs(recipe, problems[0])
@@ -126,7 +117,7 @@ class _Training:
         )
         held_out = [each.held_out.standardised(each.scaler) for each in problems if each.held_out is not None]
         self._held_out = as_tables(held_out) if held_out else None
-        columns = self._data.X.transpose(1, 2).to(self.device)
+        columns = self._data.X.transpose(1, 2).to(self._device)
         self._knockoffs = fit_knockoffs(recipe.replacement, columns, [each.seed for each in problems])
 
     def train(self, teams: Sequence[Team]) -> list[TrainedTeam]:
@@ -139,10 +130,10 @@ class _Training:
                 teams,
                 loss=self.settings.loss,
                 n_outputs=self._n_outputs,
-                device=self.device,
+                device=self._device,
                 validation=self._held_out,
                 knockoffs=self._knockoffs,
-                groups=Groups.from_widths(self._widths, self.device),
+                groups=Groups.from_widths(self._widths, self._device),
                 on_progress=on_progress,
             )
 
@@ -205,16 +196,13 @@ def _train_ranges(training: _Training) -> list[Learned]:
         for i, (problem, fold) in enumerate(zip(training.problems, training.folds, strict=True))
     ]
     n_scouts = min(settings.recipe.n_scouts, settings.recipe.n_members)
-    best = train_ranges(training.train, searches, n_scouts, settings.loss, training.device)
-
-    def learned(i: int) -> Learned:
-        found, penalty = best[i], training.problems[i].penalty
-        path = choose_price(found.judged, loss=settings.loss, n_given=n_given)
+    learned = []
+    for i, found in enumerate(train_ranges(training.train, searches, n_scouts, settings.loss)):
+        path, penalty = choose_price(found.judged, loss=settings.loss, n_given=n_given), training.problems[i].penalty
         penalty = float(path.penalty[path.chosen]) if penalty is None else penalty
         ensemble = replace(found.ensemble, price=max(penalty / n_given, _LEAST_PRICE))
-        return training.learned(i, ensemble, found.team, penalty, path)
-
-    return map_small(learned, range(len(best)), training.device)
+        learned.append(training.learned(i, ensemble, found.team, penalty, path))
+    return learned
 
 
 def _ranges(problem: Problem, table: int, recipe: Recipe, has_folds: bool) -> list[Team]:

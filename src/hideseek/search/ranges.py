@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from hideseek.engine.device import map_small
 from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.teams import Team, TrainedTeam
 from hideseek.search.choice import Judged, best_range, judge
@@ -49,19 +46,15 @@ class Found:
     judged: Judged
 
 
-def train_ranges(
-    train: Train, searches: Sequence[Search], n_scouts: int, loss: str, device: torch.device
-) -> list[Found]:
+def train_ranges(train: Train, searches: Sequence[Search], n_scouts: int, loss: str) -> list[Found]:
     """Train ``n_scouts`` members of every range, choose a range for each table, and train its other members.
 
     All members of all tables train at once, in each of the two turns.
     """
-    scouts = train([replace(team, n_members=n_scouts) for search in searches for team in search.ranges])
-    of_search = (search for search in searches for _ in search.ranges)
-    judged = iter(map_small(partial(_found, loss=loss), zip(of_search, scouts, strict=True), device))
+    scouts = iter(train([replace(team, n_members=n_scouts) for search in searches for team in search.ranges]))
     chosen, found = [], []
     for search in searches:
-        candidates = [next(judged) for _ in search.ranges]
+        candidates = [_found(search, next(scouts), loss) for _ in search.ranges]
         chosen.append(best_range([candidate.judged for candidate in candidates]))
         found.append(candidates[chosen[-1]])
     others = [
@@ -70,11 +63,12 @@ def train_ranges(
     ]
     if not all(team.n_members for team in others):
         return found
-    whole = [first.team.joined(team) for first, team in zip(found, train(others), strict=True)]
-    return map_small(partial(_found, loss=loss), zip(searches, whole, strict=True), device)
+    return [
+        _found(search, first.team.joined(team), loss)
+        for search, first, team in zip(searches, found, train(others), strict=True)
+    ]
 
 
-def _found(searched: tuple[Search, TrainedTeam], loss: str) -> Found:
-    search, team = searched
+def _found(search: Search, team: TrainedTeam, loss: str) -> Found:
     ensemble = search.as_ensemble(team)
     return Found(team, ensemble, judge(ensemble, search.part, search.fold, loss=loss, threshold=search.threshold))
