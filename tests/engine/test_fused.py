@@ -24,13 +24,13 @@ from hideseek.engine.steps import Problem
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 CASES = {
     "full batch": {},
-    "drawn batch": {"batch_size": 70},
+    "drawn batch": {"batch_size": 50},
     "regression": {"target": "values", "outputs": 1},
     "odd widths and weights": {"hidden": (20, 24), "weighted": True},
     "many columns, classes and chunks": {"columns": 20, "outputs": 5, "rows": 150},
     "class probabilities": {"target": "probabilities", "batch_size": 40},
-    "two Seeks": {"cross_fit": True, "batch_size": 96},
-    "two Seeks, full batch": {"cross_fit": True, "weighted": True, "rows": 151},
+    "two Seeks": {"cross_fit": True, "batch_size": 60},
+    "two Seeks, full batch": {"cross_fit": True, "weighted": True, "rows": 61},
     "folds": {"folds": True},
     "range of prices": {"path": True, "batch_size": 50},
     "groups": {"groups": (1, 3, 2), "columns": 6, "batch_size": 50},
@@ -51,14 +51,15 @@ CASES = {
         "folds": True,
         "weighted": True,
         "target": "probabilities",
-        "batch_size": 150,
+        "batch_size": 140,
+        "rows": 300,
     },
 }
 
 
 def make_problem(
     *,
-    rows=130,
+    rows=70,
     columns=5,
     outputs=3,
     hidden=(32, 32),
@@ -113,9 +114,9 @@ def test_the_kernel_takes_the_steps_of_the_eager_path(case, monkeypatch):
         reference.run(1)
         gradient, expected = (one._gradients.sum(dim=0) * fused.trainable for one in (steps, reference))
         torch.testing.assert_close(gradient, expected, atol=error * expected.abs().max().item(), rtol=0)
-        steps.run(2)
-        reference.run(2)
-        torch.testing.assert_close(steps.take_losses(3), reference.take_losses(3), atol=1e-3, rtol=1e-3)
+        steps.run(1)
+        reference.run(1)
+        torch.testing.assert_close(steps.take_losses(2), reference.take_losses(2), atol=1e-3, rtol=1e-3)
     if DEVICE.type == "cpu":
         # Adam magnifies rounding errors where a gradient is nearly zero; a wrong sign would make 2e-2.
         torch.testing.assert_close(fused.stack.parameters, eager.stack.parameters, atol=2e-3, rtol=0)
