@@ -100,6 +100,32 @@ def _store_by_feature(
 
 
 @triton.jit
+def _store_masks_layer(
+    base, matrix, bias, columns, feature, is_column, H2: tl.constexpr, F: tl.constexpr, GROUPS: tl.constexpr
+):
+    """Write the gradient of Hide's last layer: for each feature the sum over its columns."""
+    if GROUPS:
+        STEP: tl.constexpr = min(matrix.shape[0], 32)
+        _store_by_feature(base, matrix, bias, feature, is_column, H2 + 1, H2, F, STEP)
+    else:
+        _store(base, matrix, columns, is_column, H2 + 1, H2)
+        _store_bias(base, bias, columns, is_column, H2 + 1)
+
+
+@triton.jit
+def _softplus(x):
+    return tl.maximum(x, 0.0) + tl.log(1 + tl.exp(-tl.abs(x)))
+
+
+@triton.jit
+def _drawn_price(places, key, log_prices):
+    """Return the price of each row and its position; see ``Batches``. Shape: ``(n,)`` -> ``(n,)``, ``(n, 1)``."""
+    position = _uniform(places, key)
+    low, high = tl.load(log_prices), tl.load(log_prices + 1)
+    return tl.exp(low + (high - low) * position), (4 * position - 2)[:, None]
+
+
+@triton.jit
 def _loss(y_hat, target, rows, valid, outputs, C: tl.constexpr, TARGET: tl.constexpr):
     """Return the loss of each row and its gradient by the output; see ``objective``."""
     inside = valid[:, None] & (outputs < C)
@@ -174,8 +200,7 @@ def gradient(
     feature, is_first = columns, is_column
     if GROUPS:
         feature = tl.load(feature_of + columns, mask=is_column, other=0).to(tl.int32)
-        before = tl.load(feature_of + columns - 1, mask=is_column & (columns > 0), other=-1).to(tl.int32)
-        is_first = is_column & (feature != before)
+        is_first &= feature != tl.load(feature_of + columns - 1, mask=is_column & (columns > 0), other=-1)
     price = tl.load(prices + member * F + feature, mask=is_first, other=0.0)[None, :] * share
 
     dW1 = tl.zeros((H1P, DP), tl.float32)
@@ -197,17 +222,15 @@ def gradient(
     for tile in tl.range(0, n_tiles, disable_licm=True):
         within = first + tile * TILE + tl.arange(0, TILE)
         valid, places = within < stop, half * rows_of_seek + within
-        picked = _integers(places, batch_key, n_own) if DRAWN else within
+        rows = _integers(places, batch_key, n_own) if DRAWN else within
         if OWN_ROWS:
-            picked = tl.load(own_rows + (member * SEEKS + half) * n_own + picked, mask=valid, other=0)
-        rows = first_row + picked
+            rows = tl.load(own_rows + (member * SEEKS + half) * n_own + rows, mask=valid, other=0)
+        rows += first_row
         counts = tl.load(weight + rows, mask=valid, other=0.0) if WEIGHTED else valid.to(tl.float32)
         level = counts
         if PATH:
-            position = _uniform(places, _step_key(price_keys, member, step))
-            low, high = tl.load(log_prices + 2 * member), tl.load(log_prices + 2 * member + 1)
-            level *= tl.exp(low + (high - low) * position)
-            u = (4 * position - 2)[:, None]
+            drawn_price, u = _drawn_price(places, _step_key(price_keys, member, step), log_prices + 2 * member)
+            level *= drawn_price
         inside = valid[:, None] & is_column[None, :]
         x = tl.load(X + rows[:, None] * D + columns[None, :], mask=inside, other=1.0)
         picks = first_row + _integers(feature[None, :] * batch_size + places[:, None], draw_key, n_rows)
@@ -225,7 +248,7 @@ def gradient(
             B3 = _load(parameters + at3 + F * T3, feature, is_column, T3, H2, H2P)
             b3 = _load_bias(parameters + at3 + F * T3, feature, is_column, T3)
             b = tl.dot(h2, tl.trans(B3), input_precision=VALUES) + b3 + 1
-            a -= (tl.maximum(b, 0.0) + tl.log(1 + tl.exp(-tl.abs(b)))) * u
+            a -= _softplus(b) * u
             b_share = -tl.sigmoid(b) * u
         mask = tl.sigmoid(a)
         masks += counts[:, None] * mask
@@ -292,17 +315,9 @@ def gradient(
     _store(gradients + at1, dW1, units1, is1, T1, T1)
     _store(gradients + at2, dW2, units2, is2, T2, H1)
     _store_bias(gradients + at2, db2, units2, is2, T2)
-    if GROUPS:
-        STEP: tl.constexpr = min(DP, 32)
-        _store_by_feature(gradients + at3, dA3, da3, feature, is_column, T3, H2, F, STEP)
-        if PATH:
-            _store_by_feature(gradients + at3 + F * T3, dB3, db3, feature, is_column, T3, H2, F, STEP)
-    else:
-        _store(gradients + at3, dA3, columns, is_column, T3, H2)
-        _store_bias(gradients + at3, da3, columns, is_column, T3)
-        if PATH:
-            _store(gradients + at3 + F * T3, dB3, columns, is_column, T3, H2)
-            _store_bias(gradients + at3 + F * T3, db3, columns, is_column, T3)
+    _store_masks_layer(gradients + at3, dA3, da3, columns, feature, is_column, H2, F, GROUPS)
+    if PATH:
+        _store_masks_layer(gradients + at3 + F * T3, dB3, db3, columns, feature, is_column, H2, F, GROUPS)
     loss_at = loss_sum + (chunk * n_members + member) * C
     tl.store(loss_at, tl.load(loss_at) + tl.sum(losses, axis=0))
     mask_at = mask_sum + (chunk * n_members + member) * F + feature
