@@ -68,9 +68,13 @@ def _load(base, rows, inside, stride: tl.constexpr, IN: tl.constexpr, INP: tl.co
 
 
 @triton.jit
-def _load_bias(base, rows, inside, stride: tl.constexpr):
-    """Return the last column of a layer's matrix. Shape: ``rows (n,)`` -> ``(1, n)``."""
-    return tl.load(base + rows * stride + stride - 1, mask=inside, other=0.0)[None, :]
+def _load_layer(base, rows, inside, IN: tl.constexpr, INP: tl.constexpr):
+    """Return rows of a layer's matrix, and of its bias, the last column.
+
+    Shape: ``rows (n,)`` -> ``(n, INP)``, ``(1, n)``.
+    """
+    bias = tl.load(base + rows * (IN + 1) + IN, mask=inside, other=0.0)
+    return _load(base, rows, inside, IN + 1, IN, INP), bias[None, :]
 
 
 @triton.jit
@@ -82,7 +86,7 @@ def _store(base, matrix, rows, inside, stride: tl.constexpr, IN: tl.constexpr):
 
 @triton.jit
 def _store_bias(base, bias, rows, inside, stride: tl.constexpr):
-    """Write a bias to where ``_load_bias`` reads it."""
+    """Write a bias to where ``_load_layer`` reads it."""
     tl.store(base + rows * stride + stride - 1, bias, mask=inside)
 
 
@@ -186,9 +190,7 @@ def gradient(
     S3: tl.constexpr = F * (1 + PATH) * T3
     S4: tl.constexpr = H1 * T4
     S6: tl.constexpr = C * T3
-    at1 = member * S1
-    at2 = n_members * S1 + member * S2
-    at3 = n_members * (S1 + S2) + member * S3
+    at1, at2, at3 = member * S1, n_members * S1 + member * S2, n_members * (S1 + S2) + member * S3
     at4 = n_members * (S1 + S2 + S3) + member * SEEKS * S4
     at5 = n_members * (S1 + S2 + S3 + SEEKS * S4) + member * SEEKS * S2
     at6 = n_members * (S1 + S2 + S3 + SEEKS * (S4 + S2)) + member * SEEKS * S6
@@ -203,20 +205,13 @@ def gradient(
         is_first &= feature != tl.load(feature_of + columns - 1, mask=is_column & (columns > 0), other=-1)
     price = tl.load(prices + member * F + feature, mask=is_first, other=0.0)[None, :] * share
 
-    dW1 = tl.zeros((H1P, DP), tl.float32)
-    dW2 = tl.zeros((H2P, H1P), tl.float32)
-    dA3 = tl.zeros((DP, H2P), tl.float32)
-    dB3 = tl.zeros((DP, H2P), tl.float32)
-    dV1 = tl.zeros((H1P, DP), tl.float32)
-    dV2 = tl.zeros((H2P, H1P), tl.float32)
-    dV3 = tl.zeros((CP, H2P), tl.float32)
-    db2 = tl.zeros((H2P,), tl.float32)
-    da3 = tl.zeros((DP,), tl.float32)
-    db3 = tl.zeros((DP,), tl.float32)
-    dc2 = tl.zeros((H2P,), tl.float32)
-    dc3 = tl.zeros((CP,), tl.float32)
-    losses = tl.zeros((TILE,), tl.float32)
-    masks = tl.zeros((TILE, DP), tl.float32)
+    dW1, dV1 = tl.zeros((H1P, DP), tl.float32), tl.zeros((H1P, DP), tl.float32)
+    dW2, dV2 = tl.zeros((H2P, H1P), tl.float32), tl.zeros((H2P, H1P), tl.float32)
+    db2, dc2 = tl.zeros((H2P,), tl.float32), tl.zeros((H2P,), tl.float32)
+    dA3, dB3 = tl.zeros((DP, H2P), tl.float32), tl.zeros((DP, H2P), tl.float32)
+    da3, db3 = tl.zeros((DP,), tl.float32), tl.zeros((DP,), tl.float32)
+    dV3, dc3 = tl.zeros((CP, H2P), tl.float32), tl.zeros((CP,), tl.float32)
+    losses, masks = tl.zeros((TILE,), tl.float32), tl.zeros((TILE, DP), tl.float32)
 
     n_tiles = 1 if ONE_TILE else tl.cdiv(stop - first, TILE)
     for tile in tl.range(0, n_tiles, disable_licm=True):
@@ -237,16 +232,13 @@ def gradient(
         x_hat = tl.load(X + picks * D + columns[None, :], mask=inside, other=1.0)
 
         W1 = _load(parameters + at1, units1, is1, T1, D + 1, DP)
-        W2 = _load(parameters + at2, units2, is2, T2, H1, H1P)
-        A3 = _load(parameters + at3, feature, is_column, T3, H2, H2P)
-        b2 = _load_bias(parameters + at2, units2, is2, T2)
-        a3 = _load_bias(parameters + at3, feature, is_column, T3)
+        W2, b2 = _load_layer(parameters + at2, units2, is2, H1, H1P)
+        A3, a3 = _load_layer(parameters + at3, feature, is_column, H2, H2P)
         h1 = tl.maximum(tl.dot(x, tl.trans(W1), input_precision=VALUES), 0.0)
         h2 = tl.maximum(tl.dot(h1, tl.trans(W2), input_precision=VALUES) + b2, 0.0)
         a = tl.dot(h2, tl.trans(A3), input_precision=VALUES) + a3
         if PATH:
-            B3 = _load(parameters + at3 + F * T3, feature, is_column, T3, H2, H2P)
-            b3 = _load_bias(parameters + at3 + F * T3, feature, is_column, T3)
+            B3, b3 = _load_layer(parameters + at3 + F * T3, feature, is_column, H2, H2P)
             b = tl.dot(h2, tl.trans(B3), input_precision=VALUES) + b3 + 1
             a -= _softplus(b) * u
             b_share = -tl.sigmoid(b) * u
@@ -261,10 +253,8 @@ def gradient(
             seek = (half + turn) % SEEKS
             own4, own5, own6 = at4 + seek * S4, at5 + seek * S2, at6 + seek * S6
             V1 = _load(parameters + own4, units1, is1, T4, T4, DP)
-            V2 = _load(parameters + own5, units2, is2, T2, H1, H1P)
-            V3 = _load(parameters + own6, outputs, is_output, T3, H2, H2P)
-            c2 = _load_bias(parameters + own5, units2, is2, T2)
-            c3 = _load_bias(parameters + own6, outputs, is_output, T3)
+            V2, c2 = _load_layer(parameters + own5, units2, is2, H1, H1P)
+            V3, c3 = _load_layer(parameters + own6, outputs, is_output, H2, H2P)
             s1 = tl.maximum(tl.dot(z, tl.trans(V1), input_precision=VALUES), 0.0)
             s2 = tl.maximum(tl.dot(s1, tl.trans(V2), input_precision=VALUES) + c2, 0.0)
             y_hat = tl.dot(s2, tl.trans(V3), input_precision=VALUES) + c3
