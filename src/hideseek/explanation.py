@@ -17,6 +17,7 @@ from hideseek.explanation_html import html_table
 from hideseek.frames import FrameLibrary, make_frame
 from hideseek.interop import to_shap
 from hideseek.picking import are_names, by_name, positions
+from hideseek.ranking import rank_features
 from hideseek.sentences import sentence
 from hideseek.stand_ins import StandIns, best_stand_ins, from_arrays, stand_in_columns, to_arrays
 from hideseek.validation import Rule, as_array, check_parameters, choice, row_number
@@ -339,21 +340,8 @@ class Explanation:
 
     def mean_importance(self) -> Any:
         """Return the ranking over all rows: mean importance, its standard error, and the share of rows selecting it."""
-        _, columns = self._ranking()
+        _, columns = rank_features(self.importance, self.selected, self.feature_names)
         return self._frame(columns)
-
-    def _ranking(self) -> tuple[NDArray[np.intp], dict[str, NDArray[Any]]]:
-        """Return the positions of the features, most important first, and the columns of ``mean_importance``."""
-        n_rows = len(self)
-        mean = self.importance.mean(axis=0, dtype=np.float64)
-        spread = self.importance.std(axis=0, ddof=1, dtype=np.float64) if n_rows > 1 else np.full(len(mean), np.nan)
-        order = np.argsort(-mean, kind="stable")
-        return order, {
-            "feature": np.array(self.feature_names)[order],
-            "importance": mean[order],
-            "standard_error": (spread / np.sqrt(n_rows))[order],
-            "selected": self.selected.mean(axis=0)[order],
-        }
 
     def _one_type(self, values: NDArray[Any]) -> Any:
         """Return the values as text for polars, which has no columns of mixed types."""
@@ -398,11 +386,22 @@ class Explanation:
         y: ArrayLike | None = None,
         quality: Mapping[str, float | str] | None = None,
         categories: Mapping[str, Mapping[Any, str]] | None = None,
+        protected: Sequence[str] | None = None,
+        other: Explanation | None = None,
     ) -> None:
         """Write one self-contained HTML file with the explanations; see ``hideseek.report.write_report``."""
         from hideseek.report import write_report  # a higher layer, imported only when used
 
-        write_report(self, path, title=title, y=y, quality=quality, categories=categories)
+        write_report(
+            self,
+            path,
+            title=title,
+            y=y,
+            quality=quality,
+            categories=categories,
+            protected=protected,
+            other=other,
+        )
 
     # -- on disk ------------------------------------------------------------------------------------------------
 

@@ -83,8 +83,8 @@ def test_the_page_tells_what_decides_and_in_which_rows(page):
 
 def test_quality_origin_and_data_are_there(page, model, switch):
     X, y = switch
-    assert "AUROC, other rows 0.8750" in page.text[""]
-    assert f"{model.score(X, y):.4f}" in page.text[""]
+    assert "AUROC, other rows 0.8750" in page.text["believe"]
+    assert f"{model.score(X, y):.4f}" in page.text["believe"]
     assert "HideSeekClassifier" in page.text["origin"]
     assert version("torch") in page.text["origin"]
     assert f"{model.penalty_:.4g}" in page.text["origin"]
@@ -114,7 +114,7 @@ def test_findings_name_what_is_odd(tmp_path):
     def found(masks, data=None):
         explanation = Explanation(masks, np.asarray(masks) > 0.5, data=data)
         write_report(explanation, tmp_path / "page.html")
-        return Page(tmp_path / "page.html").text[""]
+        return Page(tmp_path / "page.html").text["believe"]
 
     sure = np.tile([0.99, 0.01, 0.01], (50, 1))
     assert "The masks collapsed" in found(np.zeros((50, 3)))
@@ -133,11 +133,15 @@ def test_rows_held_out_in_the_fit_tell_quality_and_warnings_without_labels(model
     doubtful.learned_ = replace(doubtful.learned_, trust=replace(model.trust_, agreement=0.4).with_warnings())
     explanation = model.explain(switch[0][:50])
     write_report(explanation, tmp_path / "page.html", model=doubtful)
-    text = Page(tmp_path / "page.html").text[""]
-    assert "The members select different features (agreement 0.40)" in text
-    score = f"{model.trust_.score_selected:.3f}"
-    assert f"AUROC of the selected features, on 2,000 rows held out in the fit {score}" in text
-    assert "AUROC of no feature, on 2,000 rows held out in the fit 0.5" in text
+    page, trust = Page(tmp_path / "page.html"), model.trust_
+    assert "The members select different features (agreement 0.40)" in page.text["believe"]
+    assert "Measured in the fit on 2,000 rows" in page.text["believe"]
+    score, everything = f"{trust.score_selected:.3f}", f"{trust.score_all:.3f}"
+    assert f"the selected features {trust.n_selected:.1f} {score} {trust.loss_selected:.4f}" in page.text["believe"]
+    assert f"all features 4 {everything}" in page.text["believe"]
+    assert "no feature 0 0.500" in page.text["believe"]
+    assert f"AUROC {score} from the selected features, {everything} from all 4, 0.5 from none" in page.text[""]
+    assert "warnings, the first: The members select" in page.text[""]
 
 
 def test_more_rows_than_fit_are_sampled_and_that_is_said(tmp_path):
@@ -236,6 +240,9 @@ def contrast(one, other):
         ({"categories": {"wage": {0: "low"}}}, "categories has 'wage'"),
         ({"categories": {"x1": {"a": "low"}}}, r"categories\['x1'\] must map numbers"),
         ({"max_rows": 0}, "max_rows=0"),
+        ({"protected": ["X1"]}, "protected must name features of the explanation; it has 'X1'; did you mean 'x1'"),
+        ({"protected": "x1"}, "protected='x1': expected a list of names"),
+        ({"other": "x1"}, "other must be an Explanation"),
     ],
 )
 def test_bad_arguments_are_refused(model, switch, tmp_path, options, problem):
@@ -364,8 +371,8 @@ def test_an_imitation_says_that_it_is_one(models, table, tmp_path):
     )
     assert "15 networks, " in page.text["what-if"], "five Hides, and two Seeks of each"
     agreement = explainer.fidelity_["seek"].agreement
-    assert f"Agreement KL R² the imitation's answers {agreement:.1f} %" in page.text[""]
-    assert "Accuracy of the imitation on the 50 rows explained" in page.text[""]
+    assert f"Agreement KL R² the imitation's answers {agreement:.1f} %" in page.text["believe"]
+    assert "Accuracy of the imitation on the 50 rows explained" in page.text["believe"]
     assert "model HideSeekClassifier" in page.text["origin"]
     assert "explained by an imitation" in page.text["origin"]
 
@@ -563,7 +570,10 @@ def test_levels_of_a_long_table_are_counted_in_some_of_its_rows(model, switch, t
     assert len(arrays(path["first"])) == 100 * 4
 
 
-def test_a_model_of_one_penalty_has_no_levels(switch, tmp_path):
+def test_a_model_of_one_penalty_has_one_level_with_its_selection(switch, tmp_path):
     model = HideSeekClassifier("paper", steps=2, random_state=0).fit(*switch)
-    write_report(model.explain(switch[0][:50]), tmp_path / "paper.html")
-    assert Page(tmp_path / "paper.html").data["path"] is None
+    explanation = model.explain(switch[0][:50])
+    write_report(explanation, tmp_path / "paper.html")
+    path = Page(tmp_path / "paper.html").data["path"]
+    assert (len(path["prices"]), path["chosen"]) == (1, 0)
+    np.testing.assert_array_equal(arrays(path["first"]).reshape(-1, 4) == 0, explanation.selected)

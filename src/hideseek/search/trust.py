@@ -89,20 +89,6 @@ class Trust:
         """Return all figures by name, from which ``Trust(**figures).with_warnings()`` is the same again."""
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "warnings"}
 
-    def lines(self) -> dict[str, str]:
-        """Return the figures that are known, each by what it is in words."""
-        score = {"auroc": "AUROC", "r2": "R²"}[self.score_name]
-        found = {
-            f"{score} of the selected features": _written(self.score_selected, ".3f"),
-            f"{score} of all features": _written(self.score_all, ".3f"),
-            f"{score} of no feature": _written(self.score_none, ".1f"),
-            "Loss of the selected features": _written(self.loss_selected, ".4f"),
-            "Loss of all features": _written(self.loss_all, ".4f"),
-            "Loss of no feature": _written(self.loss_none, ".4f"),
-            **self._shares(),
-        }
-        return {name: text for name, text in found.items() if text}
-
     def _shares(self) -> dict[str, str]:
         found = {
             "Rows whose selected features suffice": _written(self.sufficient, ".0%"),

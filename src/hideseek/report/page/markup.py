@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 
-__all__ = ["Markup", "element", "table"]
+__all__ = ["Markup", "element", "pairs", "table"]
 
 _EMPTY = {"line", "rect"}
 
@@ -47,3 +48,8 @@ def table(caption: str, head: list[str], rows: list[list[object]]) -> Markup:
         element("thead", element("tr", *top)),
         element("tbody", *body),
     )
+
+
+def pairs(caption: str, title: str, values: Mapping[str, str]) -> Markup:
+    """Return a table of names and their values."""
+    return table(caption, [title, "#Value"], [[name, value] for name, value in values.items()])

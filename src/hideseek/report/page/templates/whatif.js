@@ -42,6 +42,25 @@ class WhatIf {
     this.answer();
   }
 
+  /** The parts of the address that tell which row it is, and which of its values were changed. */
+  states() {
+    const own = (k) => plain(this.columns[k][this.row], this.columns[k]);
+    const changed = () => [...this.values.keys()].filter((k) => !Object.is(this.values[k], own(k)));
+    return [
+      { name: "row", read: () => (this.row ? this.data.rows.labels[this.row] : ""), write: (label) => this.find(label) },
+      {
+        name: "values",
+        read: () => changed().map((k) => `${k}:${this.values[k]}`).join(" "),
+        write: (text) => {
+          for (const [k, value] of text.split(" ").map((part) => part.split(":").map(Number))) {
+            if (k in this.controls) this.set(k, value);
+          }
+          this.answer();
+        },
+      },
+    ];
+  }
+
   find(label) {
     const row = this.data.rows.labels.indexOf(label);
     byId("what-if-error").textContent = row < 0 ? `No row ${label} in this page.` : "";
@@ -106,7 +125,7 @@ class WhatIf {
   }
 
   makeOutputs() {
-    const { kind, name: target, classes = [target] } = this.model.output;
+    const { kind, name: target, said: classes = [target] } = this.model.output;
     if (kind === "softmax") byId("what-if-output-title").textContent = "Probability of each class";
     return classes.map((name) => {
       const number = make("data");
