@@ -60,6 +60,7 @@ function controlState(name, control, show) {
     name,
     read: () => (control.value === first ? "" : control.value),
     write: (text) => {
+      if (control.options && ![...control.options].some(({ value }) => value === text)) return; // of another page
       control.value = text;
       show();
     },
