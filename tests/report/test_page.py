@@ -17,13 +17,17 @@ import pandas as pd
 import pytest
 
 from hideseek import BlackBoxExplainer, Explanation, HideSeekClassifier, HideSeekWarning, InputError, baselines
+from hideseek.effects import Effects
 from hideseek.report import write_report
 from hideseek.report.page.columns import columns_of
+from hideseek.report.page.content import gather
+from hideseek.report.page.directions import directions_of
 from hideseek.report.page.markup import element
 from hideseek.report.page.model import page_model
 from hideseek.report.page.packing import pack_column
 from hideseek.report.page.rules import rule_for
-from hideseek.report.page.sampling import rows_shown
+from hideseek.report.page.sampling import row_weights, rows_shown
+from hideseek.report.page.splits import page_splits
 from hideseek.report.page.subgroups import group_rows, subgroups_of
 from hideseek.tabular import Table, TableEncoder
 
@@ -519,6 +523,72 @@ def test_sampled_rows_have_the_extremes_and_every_group():
     assert {score.argmin(), score.argmax()} <= set(rows)
     assert (group[rows] == 1).sum() >= 50
     np.testing.assert_array_equal(rows_shown(group, None, 10_000), np.arange(10_000))
+
+
+def test_weights_of_sampled_rows_add_up_to_all_rows_and_estimate_their_shares():
+    draw = np.random.default_rng(0)
+    group, score = (draw.uniform(size=10_000) < 0.1).astype(np.int64), draw.normal(size=10_000)
+    rows = rows_shown(group, score, 1000)
+    weight = row_weights(rows, group, score, 1000)
+    assert weight.sum() == pytest.approx(10_000)
+    high = score > 1
+    assert high[rows].mean() > 1.4 * high.mean(), "extremes are in the sample more often"
+    assert weight[high[rows]].sum() / 10_000 == pytest.approx(high.mean(), abs=0.02)
+    np.testing.assert_array_equal(row_weights(np.arange(50), group[:50], score[:50], 100), np.ones(50))
+
+
+def test_directions_tell_for_which_values_a_feature_raises_the_prediction(tmp_path):
+    draw = np.random.default_rng(0)
+    X = np.column_stack([draw.normal(size=1000), draw.integers(1, 3, 1000), draw.normal(size=1000)])
+    effect = np.column_stack(
+        [np.where(X[:, 0] > 0.5, 0.2, -0.1), np.where(X[:, 1] == 2, 0.1, -0.1), draw.normal(size=1000)]
+    )
+    selected = np.ones((1000, 3), dtype=bool)
+    selected[:400, 1] = False
+    effects = Effects(selected, np.column_stack((-effect[selected], effect[selected])), np.array([0, 1]))
+    explanation = Explanation(
+        selected * 0.9,
+        selected,
+        feature_names=["pay", "sex", "noise"],
+        data=X,
+        predictor=lambda X: (np.ones(len(X), dtype=int), np.full(len(X), 0.8)),
+        effects=lambda _: effects,
+        model=SimpleNamespace(classes_=np.array([0, 1]), get_params=dict),
+    )
+    columns = columns_of(explanation, {"sex": {1: "male", 2: "female"}}, None)
+    (found,) = directions_of(explanation, np.ones(1000), columns, np.arange(1000), explanation.model)
+    assert found.what == "the probability of y = 1"
+    np.testing.assert_allclose(found.raises[:2], (selected & (effect > 0)).mean(axis=0)[:2])
+    np.testing.assert_allclose(found.lowers[:2], (selected & (effect < 0)).mean(axis=0)[:2])
+    np.testing.assert_allclose(found.size[1], 0.1)
+    assert re.fullmatch(r"pay ≥ 0\.[45]\d?", found.rule[0])
+    assert list(found.rule[1:]) == ["sex is female", ""]
+
+
+def test_rows_are_divided_by_values_or_at_the_median():
+    draw = np.random.default_rng(0)
+    X = np.column_stack([draw.normal(size=99), draw.integers(0, 3, 99), np.zeros(99), draw.integers(0, 20, 99)])
+    X[:9, 1] = np.nan
+    X[:60, 3] = 0
+    masks = draw.uniform(size=X.shape)
+    explanation = Explanation(masks, masks > 0.5, data=X, predictor=lambda X: (X[:, 0], None))
+    content = gather(
+        explanation,
+        title=None,
+        model=None,
+        y=None,
+        quality=None,
+        categories=None,
+        protected=(),
+        other=None,
+        max_rows=99,
+    )
+    splits = {split["name"]: split for split in page_splits(content) if split["name"] != "Group"}
+    assert list(splits) == ["Prediction", "x1", "x2", "x4"], "a constant column divides nothing"
+    assert splits["x2"]["parts"] == ["0", "1", "2", "missing"]
+    np.testing.assert_array_equal(arrays(splits["x2"]["values"]), np.where(np.isnan(X[:, 1]), 3, X[:, 1]))
+    np.testing.assert_array_equal(arrays(splits["x1"]["values"]), X[:, 0] >= np.median(X[:, 0]))
+    np.testing.assert_array_equal(arrays(splits["x4"]["values"]), X[:, 3] > 0)
 
 
 @pytest.mark.parametrize(

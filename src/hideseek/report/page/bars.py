@@ -23,12 +23,11 @@ def ranking(content: Content) -> Markup:
     rows: list[list[object]] = []
     columns = (ranking[name][:_MOST_RANKED] for name in ("feature", "importance", "standard_error", "selected"))
     for j, name, mean, error, selected in zip(content.ranked[:_MOST_RANKED], *columns, strict=True):
-        spread = "" if np.isnan(error) else f" ± {_figure(error, top)}"
+        spread = Markup() if np.isnan(error) else element("span", f" ± {_figure(error, top)}", class_="spread")
         bar = _bar(mean / top, np.nan_to_num(error) / top)
         effect = () if found is None else (_size(content, found.size[j]) if selected else "",)
-        rule = "" if found is None else found.rule[j]
-        figures = (f"{_figure(mean, top)}{spread}", f"{selected:.0%}", *effect)
-        rows.append([_named(content.explanation, name, rule), bar, *figures])
+        figures = (Markup(_figure(mean, top) + spread), f"{selected:.0%}", *effect)
+        rows.append([_named(content.explanation, name), bar, *figures])
     head = ["Feature", "", f"#Mean {content.explanation.importance_kind}", "#Selected in"]
     lead = (
         f"The mean over all rows of each feature's {content.explanation.importance_kind}; the dark line spans one "
@@ -52,11 +51,11 @@ def ranking(content: Content) -> Markup:
     return Markup("".join(parts))
 
 
-def _named(explanation: Explanation, name: str, rule: str) -> Markup:
-    """Return a feature's name, for which values it raises the prediction, and a column that would do as well."""
+def _named(explanation: Explanation, name: str) -> Markup:
+    """Return a feature's name, with the column that would have done as well if there is one."""
     found = [each.name for each in (explanation._stand_ins or {}).get(name, ()) if each.does_as_well]
-    notes = [f"raises it if {rule}" if rule else "", f"{found[0]} would have done as well" if found else ""]
-    return Markup(element("span", name) + "".join(element("span", note, class_="stand-in") for note in notes if note))
+    note = element("span", f"{found[0]} would have done as well", class_="stand-in") if found else Markup()
+    return Markup(element("span", name) + note)
 
 
 def _size(content: Content, size: float) -> str:

@@ -107,7 +107,7 @@ function compareLine({ name, first, second, difference, isSure }) {
   const bars = [first, second].map((value, i) => make("meter", { min: 0, max: 1, value, className: `of-${i}`, "aria-hidden": "true" }));
   const size = Math.round(100 * Math.abs(difference));
   const sign = difference < 0 ? "\u2212" : "+";
-  const points = size ? `${sign}${size} points` : "0 points";
+  const points = size ? `${sign}${size}` : "0";
   return make(
     "tr",
     {},
