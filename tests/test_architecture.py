@@ -19,8 +19,8 @@ PACKAGE = ROOT / "src/hideseek"
 
 ROOMS = (
     # what every room may use
-    *("_version", "errors", "wording", "extras", "blocks", "warn", "files", "digests", "cells", "validation", "frames"),
-    *("schema", "archives", "persistence", "targets", "tables"),
+    *("_version", "errors", "wording", "markup", "extras", "blocks", "warn", "files", "digests", "cells", "validation"),
+    *("frames", "schema", "archives", "persistence", "targets", "tables"),
     "engine",
     "progress",
     "tabular",

@@ -18,11 +18,11 @@ import pytest
 
 from hideseek import BlackBoxExplainer, Explanation, HideSeekClassifier, HideSeekWarning, InputError, baselines
 from hideseek.effects import Effects
+from hideseek.markup import element
 from hideseek.report import write_report
 from hideseek.report.page.columns import columns_of
 from hideseek.report.page.content import gather
 from hideseek.report.page.directions import directions_of
-from hideseek.report.page.markup import element
 from hideseek.report.page.model import page_model
 from hideseek.report.page.packing import pack_column
 from hideseek.report.page.rules import rule_for

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
+from hideseek.markup import Markup, element, inline_bar, table
+
 __all__ = ["NO_ROWS", "Trust"]
 
 NO_ROWS = (
@@ -81,6 +83,11 @@ class Trust:
     agreement_held_out: float | None = None
     warnings: tuple[str, ...] = ()
 
+    @property
+    def score_title(self) -> str:
+        """The name of the score in text: "AUROC" or "R²"."""
+        return {"auroc": "AUROC", "r2": "R²"}[self.score_name]
+
     def to_dict(self) -> dict[str, Any]:
         """Return all figures by name, and the warnings, as JSON has them."""
         return {**self.figures(), "warnings": list(self.warnings)}
@@ -113,6 +120,24 @@ class Trust:
             lines.append("{:17}{:>10}{:>8}{:>9}".format(name, *figures))
         lines += [f"{name:44}  {text}" for name, text in self._shares().items()]
         return "\n  ".join([*lines, *(f"! {warning}" for warning in self.warnings)])
+
+    def _repr_html_(self) -> str:
+        """Return the figures as a small table with bars, for notebooks."""
+        if not self.n_rows:
+            return element("p", NO_ROWS)
+        lines: list[list[object]] = [
+            [name, n_shown, inline_bar(score or 0.0), _written(score, ".3f"), _written(loss, ".4f")]
+            for name, n_shown, score, loss in (
+                ("selected features", _written(self.n_selected, ".2f"), self.score_selected, self.loss_selected),
+                ("all features", self.n_features, self.score_all, self.loss_all),
+                ("no feature", 0, self.score_none, self.loss_none),
+            )
+        ]
+        caption = f"Trust: {self.n_rows:,} rows, each answered by members that have not learned from it"
+        head = ["Predictions from", "#Features", "", f"#{self.score_title}", "#Loss"]
+        shares = element("p", "; ".join(f"{name}: {text}" for name, text in self._shares().items()))
+        warnings = element("ul", *(element("li", warning) for warning in self.warnings)) if self.warnings else Markup()
+        return Markup(table(caption, head, lines) + shares + warnings)
 
     def with_warnings(self) -> Self:
         """Return the same figures with what there is to say about them."""

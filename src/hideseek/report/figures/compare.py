@@ -8,7 +8,7 @@ from matplotlib.ticker import PercentFormatter
 
 from hideseek.explanation import Explanation
 from hideseek.report.agreement import agreement, check_same_rows, method_names
-from hideseek.report.figures.axes import feature_lines, legend_below, plain_frame, title
+from hideseek.report.figures.axes import feature_lines, legend_below, plain_frame, title_with_counts
 from hideseek.report.figures.colours import first, grey, second
 from hideseek.report.figures.features import check_rows, legible
 from hideseek.validation import Rule, check_parameters
@@ -37,7 +37,7 @@ def compare(
     either = (a | b).mean(axis=0)
     longest_name = max(map(len, "\n".join(legible(list(explanation.feature_names))).split("\n")))
     stacked = sum(map(len, shares)) + longest_name > _LETTERS_BESIDE_EACH_OTHER
-    ax, features = feature_lines(list(explanation.feature_names), either, max_features, ax, text=5 if stacked else 3)
+    ax, features = feature_lines(list(explanation.feature_names), either, max_features, ax, text=6 if stacked else 4)
     start = np.zeros(len(features))
     for (label, share), colour in zip(shares.items(), (grey(ax), first(ax), second(ax)), strict=True):
         ax.barh(range(len(features)), share[features], left=start, height=0.7, color=colour, label=label)
@@ -45,7 +45,7 @@ def compare(
     ax.set_xlim(0, 1)
     ax.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     plain_frame(ax, x="share of the rows")
-    left = f"shown: {len(features)} of {len(either):,} features" if len(features) < len(either) else ""
-    title(ax, agreement(explanation, other), left)
+    counts = {"rows": (len(explanation), len(explanation)), "features": (len(features), len(either))}
+    title_with_counts(ax, agreement(explanation, other), **counts)
     legend_below(ax, columns=1 if stacked else 3)
     return ax

@@ -6,8 +6,8 @@ import numpy as np
 
 from hideseek.cells import format_value
 from hideseek.explanation import Explanation
+from hideseek.markup import Markup, element, table
 from hideseek.report.page.content import Content
-from hideseek.report.page.markup import Markup, element, table
 
 __all__ = ["numbers_selected", "ranking"]
 

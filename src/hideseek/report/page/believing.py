@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from hideseek.markup import Markup, element, pairs, table
 from hideseek.report.page.content import Content
-from hideseek.report.page.markup import Markup, element, pairs, table
 from hideseek.report.page.quality import fidelity_of
 from hideseek.search import Trust
 
@@ -39,7 +39,6 @@ def _of_fit(trust: Trust, is_imitation: bool) -> list[Markup]:
     """Return what the fit measured on rows that the answering members did not learn from."""
     whose = "the imitation's predictions" if is_imitation else "predictions"
     lead = f"Measured in the fit on {trust.n_rows:,} rows, each answered by members that have not learned from it."
-    score = {"auroc": "AUROC", "r2": "R²"}[trust.score_name]
     lines: list[list[object]] = [
         [name, n_shown, _written(score_of, ".3f"), _written(loss, ".4f")]
         for name, n_shown, score_of, loss in (
@@ -55,7 +54,7 @@ def _of_fit(trust: Trust, is_imitation: bool) -> list[Markup]:
         "Agreement of two members on the features of a row (1: the same)": _written(trust.agreement, ".2f"),
         "The same, of members that left the row out": _written(trust.agreement_held_out, ".2f"),
     }
-    head = [f"{whose.capitalize()} from", "#Features", f"#{score}", "#Loss"]
+    head = [f"{whose.capitalize()} from", "#Features", f"#{trust.score_title}", "#Loss"]
     known = {name: text for name, text in shares.items() if text}
     return [
         element("p", lead),

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hideseek.markup import Markup, element, table
 from hideseek.report.page.content import Content
 from hideseek.report.page.directions import Directions
-from hideseek.report.page.markup import Markup, element, table
 from hideseek.search import Trust
 from hideseek.wording import listed
 
@@ -112,10 +112,10 @@ def short_trust(content: Content) -> Markup:
     trust: Trust | None = getattr(content.model, "trust_", None)
     said: list[Any] = []
     if trust is not None and trust.score_selected is not None and trust.score_all is not None:
-        score = {"auroc": "AUROC", "r2": "R²"}[trust.score_name]
         said.append(
-            f"{score} {trust.score_selected:.3f} from the selected features, {trust.score_all:.3f} from all "
-            f"{trust.n_features:,}, {trust.score_none:.1f} from none, on {trust.n_rows:,} rows held out in the fit. "
+            f"{trust.score_title} {trust.score_selected:.3f} from the selected features, {trust.score_all:.3f} from "
+            f"all {trust.n_features:,}, {trust.score_none:.1f} from none, on {trust.n_rows:,} rows held out in the "
+            "fit. "
         )
     elif content.quality:
         name, figure = next(iter(content.quality.items()))

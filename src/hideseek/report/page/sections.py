@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from hideseek.estimators import BaseHideSeek, BlackBoxExplainer
 from hideseek.export import kept_features
+from hideseek.markup import Markup, element, pairs, table
 from hideseek.report.agreement import agreement
 from hideseek.report.page.bars import numbers_selected, ranking
 from hideseek.report.page.believing import findings, quality
 from hideseek.report.page.cards import groups
 from hideseek.report.page.columns import Column
 from hideseek.report.page.content import Content
-from hideseek.report.page.markup import Markup, element, pairs, table
 from hideseek.report.page.opening import answer, overview, picture, protected, short_trust
 from hideseek.report.page.origin import name_of, parameters_of, versions
 
