@@ -585,7 +585,7 @@ def test_rows_are_divided_by_values_or_at_the_median():
     )
     splits = {split["name"]: split for split in page_splits(content) if split["name"] != "Group"}
     assert list(splits) == ["Prediction", "x1", "x2", "x4"], "a constant column divides nothing"
-    assert splits["x2"]["parts"] == ["0", "1", "2", "missing"]
+    assert splits["x2"]["parts"] == ["x2 = 0", "x2 = 1", "x2 = 2", "x2 is missing"]
     np.testing.assert_array_equal(arrays(splits["x2"]["values"]), np.where(np.isnan(X[:, 1]), 3, X[:, 1]))
     np.testing.assert_array_equal(arrays(splits["x1"]["values"]), X[:, 0] >= np.median(X[:, 0]))
     np.testing.assert_array_equal(arrays(splits["x4"]["values"]), X[:, 3] > 0)

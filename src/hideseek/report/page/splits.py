@@ -49,8 +49,9 @@ def _split(name: str, parts: list[str], values: NDArray[Any]) -> dict[str, Any]:
 
 def _of_answers(title: str, answers: NDArray[Any], content: Content) -> dict[str, Any]:
     explanation = content.explanation
+    name = explanation.target_name or "y"
     if explanation.probability is None and answers.dtype.kind in "iuf":
-        return _split(title, *_halves(answers.astype(np.float64), format_value))
+        return _split(title, *_halves(answers.astype(np.float64), format_value, name))
     _, first, place = np.unique(answers.astype(str), return_index=True, return_inverse=True)
     names = [named_answer(answers[i], explanation.target_name) for i in first]
     return _split(title, *_frequent(names, place.reshape(len(answers)), np.bincount(place.reshape(-1))))
@@ -60,12 +61,13 @@ def _of_column(column: Column) -> dict[str, Any]:
     known = np.isfinite(column.values)
     distinct, place = np.unique(column.values[known], return_inverse=True)
     if len(distinct) <= _MOST_PARTS or column.kind == "category":
-        parts, values = _frequent([column.display(v) for v in distinct], place, np.bincount(place))
+        names = [f"{column.name} = {column.display(value)}" for value in distinct]
+        parts, values = _frequent(names, place, np.bincount(place))
     else:
-        parts, values = _halves(column.values[known], column.display)
+        parts, values = _halves(column.values[known], column.display, column.name)
     codes = np.full(len(known), len(parts))
     codes[known] = values
-    return _split(column.name, parts if known.all() else [*parts, "missing"], codes)
+    return _split(column.name, parts if known.all() else [*parts, f"{column.name} is missing"], codes)
 
 
 def _frequent(
@@ -80,9 +82,11 @@ def _frequent(
     return [*(names[i] for i in kept), "others"], code[place]
 
 
-def _halves(values: NDArray[np.float64], display: Callable[[float], str]) -> tuple[list[str], NDArray[np.intp]]:
+def _halves(
+    values: NDArray[np.float64], display: Callable[[float], str], name: str
+) -> tuple[list[str], NDArray[np.intp]]:
     """Return two parts: below the median, and from it on; below the next value if the median is the lowest."""
     cut = float(np.median(values))
     if cut == values.min():
         cut = float(values[values > cut].min(initial=values.max()))
-    return [f"< {display(cut)}", f"≥ {display(cut)}"], (values >= cut).astype(np.intp)
+    return [f"{name} < {display(cut)}", f"{name} ≥ {display(cut)}"], (values >= cut).astype(np.intp)

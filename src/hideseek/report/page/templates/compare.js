@@ -9,6 +9,7 @@ class Comparison {
     this.path = path;
     this.names = data.features.names;
     this.weight = unpack(data.rows.weight);
+    this.isSample = this.weight.some((weight) => weight !== 1);
     this.other = data.other;
     this.splits = data.splits.map((split) => ({ ...split, values: unpack(split.values) }));
     this.split = byId("compare-split");
@@ -61,7 +62,7 @@ class Comparison {
     if (this.chosen) return weightedShares(this.rows(part), this.weight, this.path);
     const all = this.path.sizes.reduce((a, b) => a + b, 0);
     const shares = part === "0" ? this.names.map((_, j) => this.path.shareOfAll(j)) : this.other.shares;
-    return { shares, count: all };
+    return { shares, count: all, size: all };
   }
 
   show() {
@@ -70,7 +71,7 @@ class Comparison {
     const [one, two] = [this.first, this.second].map((menu) => menu.selectedOptions[0].text);
     const lines = this.names.map((name, j) => {
       const [x, y] = [a.shares[j], b.shares[j]];
-      const error = Math.sqrt((x * (1 - x)) / Math.max(1, a.count) + (y * (1 - y)) / Math.max(1, b.count));
+      const error = Math.sqrt((x * (1 - x)) / a.size + (y * (1 - y)) / b.size);
       return { name, first: x, second: y, difference: x - y, isSure: Math.abs(x - y) > SURE * error };
     });
     const size = { first: (line) => line.first, second: (line) => line.second, difference: ({ difference }) => Math.abs(difference) };
@@ -83,7 +84,10 @@ class Comparison {
   }
 
   said(lines, one, two, n, m) {
-    const count = (number) => Math.round(number).toLocaleString("en-US");
+    const count = (number) => {
+      const about = this.isSample && this.chosen;
+      return `${about ? "about " : ""}${Number(about ? number.toPrecision(2) : number).toLocaleString("en-US")}`;
+    };
     const sure = lines.filter(({ isSure }) => isSure).sort((p, q) => Math.abs(q.difference) - Math.abs(p.difference));
     const sizes = `${one}: ${count(n)} rows; ${two}: ${count(m)} rows. `;
     if (!sure.length) return `${sizes}No feature is selected clearly more often in one of them.`;
@@ -92,15 +96,17 @@ class Comparison {
   }
 }
 
-/** The weighted share of some rows that select each feature. */
+/** The weighted share of some rows that select each feature, how many rows they stand for, and of how many it is known. */
 function weightedShares(rows, weight, path) {
   const sums = new Float64Array(path.names.length);
   let count = 0;
+  let squares = 0;
   for (const row of rows) {
     count += weight[row];
+    squares += weight[row] ** 2;
     for (let j = 0; j < sums.length; j += 1) if (path.isSelected(row, j)) sums[j] += weight[row];
   }
-  return { shares: Array.from(sums, (sum) => (count ? sum / count : 0)), count };
+  return { shares: Array.from(sums, (sum) => (count ? sum / count : 0)), count, size: count ** 2 / squares || 1 };
 }
 
 function compareLine({ name, first, second, difference, isSure }) {

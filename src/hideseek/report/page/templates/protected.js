@@ -80,7 +80,7 @@ class Protected {
     const rows = [...split.values.keys()];
     const said = split.parts.map((part, code) => {
       const own = rows.filter((row) => split.values[row] === code);
-      return `${part}: ${exactly(weightedShares(own, this.weight, this.path).shares[j])}`;
+      return `${part.replace(`${name} `, "")}: ${exactly(weightedShares(own, this.weight, this.path).shares[j])}`;
     });
     return said.join(", ");
   }
