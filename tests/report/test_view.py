@@ -2,9 +2,13 @@
 
 import csv
 import io
+import re
 
 import numpy as np
 import pytest
+
+from hideseek import Explanation
+from hideseek.report import write_report
 
 N_ROWS = 60
 
@@ -127,6 +131,21 @@ def test_any_two_groups_of_rows_are_compared(visit, reports, models, table):
         expect(~high, high)
 
 
+def test_shares_of_groups_in_a_sample_count_the_rows_that_each_row_stands_for(visit, tmp_path):
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(3000, 3))
+    selected = np.column_stack([X[:, 0] > 1, X[:, 1] > 0, draw.uniform(size=3000) < 0.5])
+    explanation = Explanation(selected * 0.9, selected, data=X, predictor=lambda X: (X[:, 0], None))
+    write_report(explanation, tmp_path / "sample.html", max_rows=400)
+    with visit(tmp_path / "sample.html", at="#compare=Prediction&compare-second=others") as page:
+        status = page.locator("#compare-status").inner_text()
+        assert re.match(r"y < \S+: about 1,[45]00 rows; all others: about 1,[56]00 rows\.", status)
+        found = shares_in(page, "#compare-table")
+    high = X[:, 0] >= np.median(X[:, 0])
+    truth = [percents(selected[rows]).get("x1", 0.0) for rows in (~high, high)]
+    assert found["x1"] == pytest.approx(truth, abs=6), "extremes, where x1 is selected, are in the sample more often"
+
+
 def test_two_models_are_compared(visit, models, table, tmp_path):
     X = table[0][:N_ROWS]
     one, two = models["binary"].explain(X), models["three classes"].explain(X)
@@ -202,6 +221,9 @@ def test_a_link_restores_the_view(visit, reports):
         page.wait_for_timeout(700)
         assert page.locator("body").inner_text() == seen
         assert page.locator("#compare").bounding_box()["y"] < 300
+        page.evaluate("location.hash = '#protected=[]'")  # a link pasted into the address of the open page
+        page.locator("#protected-short", has_text="No column is marked").wait_for()
+        assert page.locator("#rows-moved").is_hidden()
     with visit(reports["binary"], at="#level=zzz&row=4711&protected=%7B&rows-sort=no&values=99:1&compare=no") as page:
         assert page.locator("#rows-status").inner_text() == "Rows 1 to 25 of 60"
 
@@ -218,8 +240,6 @@ def test_the_page_prints_without_controls_and_in_light_colours(visit, reports):
 
 
 def test_a_page_without_model_and_effects_has_its_first_screen_and_comparisons(visit, tmp_path):
-    from hideseek import Explanation
-
     draw = np.random.default_rng(0)
     masks = draw.uniform(size=(40, 3))
     Explanation(masks, masks > 0.5, data=draw.normal(size=(40, 3))).report(tmp_path / "plain.html", protected=["x1"])
