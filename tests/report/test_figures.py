@@ -17,6 +17,7 @@ from matplotlib.text import Text
 from scipy.integrate import trapezoid
 
 from hideseek import Explanation, HideSeekClassifier, InputError
+from hideseek.answers import Predicted
 from hideseek.effects import Effects
 from hideseek.metrics import best_patches
 from hideseek.report import ExplanationPlots, plot_history, plot_path, plot_screening
@@ -76,15 +77,17 @@ def image_of(explanation, ax):
 
 def path_of(explanation, ax):
     priced = explanation[:]
-    priced._entered = 1e-4 + np.abs(np.nan_to_num(explanation.importance)) / 10
+    priced.answers.give(entry_price=1e-4 + np.abs(np.nan_to_num(explanation.importance)) / 10)
     return priced.plot.path(-1, ax=ax)
 
 
 def waterfall_of(explanation, ax):
     told = explanation[:]
-    told._predicted = np.full(len(told), "yes"), np.full(len(told), 0.75)
     effects = np.nan_to_num(explanation.importance[explanation.selected]) - 0.7
-    told._effects = Effects(explanation.selected, effects[:, None], np.array(["yes"]))
+    told.answers.give(
+        predicted=Predicted(np.full(len(told), "yes"), np.full(len(told), 0.75)),
+        effects=Effects(explanation.selected, effects[:, None], np.array(["yes"])),
+    )
     return told.plot.waterfall(-1, ax=ax)
 
 

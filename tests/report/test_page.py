@@ -553,10 +553,9 @@ def test_directions_tell_for_which_values_a_feature_raises_the_prediction(tmp_pa
         data=X,
         predictor=lambda X: (np.ones(len(X), dtype=int), np.full(len(X), 0.8)),
         effects=lambda _: effects,
-        model=SimpleNamespace(classes_=np.array([0, 1]), get_params=dict),
     )
     columns = columns_of(explanation, {"sex": {1: "male", 2: "female"}}, None)
-    (found,) = directions_of(explanation, np.ones(1000), columns, np.arange(1000), explanation.model)
+    (found,) = directions_of(explanation, np.ones(1000), columns, np.arange(1000))
     assert found.what == "the probability of y = 1"
     np.testing.assert_allclose(found.raises[:2], (selected & (effect > 0)).mean(axis=0)[:2])
     np.testing.assert_allclose(found.lowers[:2], (selected & (effect < 0)).mean(axis=0)[:2])

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hideseek.errors import InputError
 from hideseek.explanation import Explanation
-from hideseek.ranking import rank_features
+from hideseek.ranking import ranking
 from hideseek.report.agreement import check_same_rows
 from hideseek.report.page.columns import Categories, Column, columns_of
 from hideseek.report.page.directions import Directions, directions_of
@@ -98,7 +98,7 @@ def gather(
         )
     model = explanation.model if model is None else model
     columns = columns_of(explanation, categories, getattr(model, "encoder_", None))
-    ranked, ranking = rank_features(explanation.importance, explanation.selected, explanation.feature_names)
+    ranked, figures = ranking(explanation.importance, explanation.selected, explanation.feature_names)
     group, subgroups = subgroups_of(explanation, columns)
     actual = check_actual(explanation, model, y)
     marked = _positions(explanation, protected)
@@ -118,7 +118,7 @@ def gather(
         obstacle=obstacle(explanation, model),
         columns=columns,
         ranked=ranked,
-        ranking=ranking,
+        ranking=figures,
         group=group,
         subgroups=subgroups,
         rows=rows,
@@ -128,7 +128,7 @@ def gather(
         actual=actual,
         quality=quality_of(explanation, model, actual, quality),
         findings=findings_of(explanation, columns, model),
-        directions=directions_of(shown, weight, columns, rows, model),
+        directions=directions_of(shown, weight, columns, rows),
         protected=marked,
         other=other,
     )

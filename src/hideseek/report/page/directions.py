@@ -45,7 +45,7 @@ class Directions:
 
 
 def directions_of(
-    shown: Explanation, weight: NDArray[np.float64], columns: Sequence[Column], rows: NDArray[np.intp], model: Any
+    shown: Explanation, weight: NDArray[np.float64], columns: Sequence[Column], rows: NDArray[np.intp]
 ) -> list[Directions]:
     """Summarise the effects of the rows shown; empty if effects are not known.
 
@@ -56,15 +56,14 @@ def directions_of(
         weight: How many rows each of them stands for. Shape: ``(rows shown,)``.
         columns: The columns of the whole table.
         rows: Positions of the rows shown in it.
-        model: The model, for its classes.
     """
-    if shown.effect is None:
+    if shown.effect is None or shown.answers.effects is None:
         return []
     share = weight / weight.sum()
     used = share @ shown.selected
     with_rule = np.argsort(-used, kind="stable")[:_MOST_RULES]
     found = []
-    for what, effect, hardly, has_rules in _effects(shown, model):
+    for what, effect, hardly, has_rules in _effects(shown, shown.answers.effects.classes):
         raises, lowers = shown.selected & (effect > hardly), shown.selected & (effect < -hardly)
         rule = [""] * len(used)
         for j in with_rule if has_rules else ():
@@ -76,14 +75,14 @@ def directions_of(
     return found
 
 
-def _effects(shown: Explanation, model: Any) -> Iterator[tuple[str, NDArray[np.float64], float, bool]]:
+def _effects(shown: Explanation, known: NDArray[Any] | None) -> Iterator[tuple[str, NDArray[np.float64], float, bool]]:
     """Give what effects change, in words; the effects; a change too small to mention; whether to look for rules."""
     effect = np.asarray(shown.effect)
-    if shown.probability is None:
+    if known is None:
         hardly = _HARDLY_OF_VALUES * float(np.std(np.asarray(shown.prediction)))
         yield f"the predicted {shown.target_name or 'value'}", effect, hardly, True
         return
-    classes = np.asarray(getattr(model, "classes_", ())).tolist()
+    classes = known.tolist()
     if len(classes) != 2:
         yield "the probability of the predicted class", effect, _HARDLY, False
     for label in classes[1:] if len(classes) == 2 else classes[:_MOST_CLASSES]:

@@ -58,7 +58,7 @@ def _levels(content: Content) -> tuple[NDArray[np.float64], NDArray[np.float64],
     explanation = content.explanation
     model = explanation.model if isinstance(explanation.model, BaseHideSeek) else content.model
     one = np.zeros(1), np.zeros(1), 0
-    if not isinstance(model, BaseHideSeek) or explanation[:1].entry_price is None:
+    if not isinstance(model, BaseHideSeek) or not explanation.answers.has("entry_price"):
         return one
     ensemble = model.learned_.ensemble
     if ensemble.stack.price_range is None or ensemble.price is None or ensemble.n_features is not None:
