@@ -23,12 +23,12 @@ from hideseek.datasets import Dataset, Split, make_switch, make_syn
 from hideseek.metrics import auroc
 
 EXPLANATION = """
-At the default's cost nothing is gained beyond 100,000 rows: F1 changes by less than 0.3 and AUROC by less than 0.003 from
-there to 1,000,000, up and down. With four times the steps the switch of three cells gains up to 300,000 rows (95.2 to
-96.7), the others 0.2 at most. So `fit_files` draws 300,000 rows unless it is told otherwise, and 100,000,000 rows in files
-give what 1,000,000 in memory give (`python -m benchmarks.hundred_million fit`). Training for longer is worth more than
-more rows: three cells have an F1 of 87 to 88 after 4,000 steps and of 95 to 97 after 16,000. The seconds are of a machine
-shared with other work.
+At the default's cost nothing is gained beyond 100,000 rows: F1 changes by less than 0.3 and AUROC by less than 0.003
+from there to 1,000,000, up and down. With four times the steps the switch of three cells gains up to 300,000 rows
+(95.2 to 96.7), the others 0.2 at most. So `fit_files` draws 300,000 rows unless it is told otherwise, and 100,000,000
+rows in files give what 1,000,000 in memory give (`python -m benchmarks.hundred_million fit`). Training for longer is
+worth more than more rows: three cells have an F1 of 87 to 88 after 4,000 steps and of 95 to 97 after 16,000. The
+seconds are of a machine shared with other work.
 """
 
 PROBLEMS = ("Syn4", "Syn6", "three cells")
