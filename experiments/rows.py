@@ -114,7 +114,7 @@ def figures(results: Results, path: Path) -> list[Path]:
     left.legend(frameon=False, fontsize=8)
     for panel in (left, right):
         panel.grid(alpha=0.3)
-    file = path.with_name(f"{path.name}_curves.png")
+    file = path / "curves.png"
     figure.savefig(file, dpi=150)
     return [file]
 

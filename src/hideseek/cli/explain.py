@@ -140,8 +140,11 @@ def _long(explanation: Explanation) -> dict[str, NDArray[Any]]:
     """Return a table with one line per row and feature."""
     import numpy as np
 
+    from hideseek.stand_ins import best_stand_ins
+
     n_rows, n_features = explanation.shape
-    data, effect, stand_in = explanation.data, explanation.effect, explanation._best_stand_ins()
+    data, effect = explanation.data, explanation.effect
+    stand_in = best_stand_ins(explanation.stand_ins_by_feature, explanation.feature_names, explanation.selected)
     return {
         "row": np.repeat(explanation.row_labels, n_features),
         **{name: np.repeat(values, n_features) for name, values in _predicted(explanation).items()},

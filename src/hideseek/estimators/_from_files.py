@@ -36,8 +36,9 @@ class FromFiles(BaseHideSeek):
 
         One pass over the files draws a random sample of their rows, and the model is fitted on the sample as by
         ``fit``. How many rows there were and how many were used is ``fitted_files_``. More rows than the default hardly
-        change the answer (``experiments/results/rows.md``). The sample depends on ``random_state`` and on the rows, not
-        on the order of files; nor on the order of rows or on the file that each is in, unless some rows are equal.
+        change the answer (``experiments/results/rows/README.md``). The sample depends on ``random_state`` and on the
+        rows, not on the order of files; nor on the order of rows or on the file that each is in, unless some rows are
+        equal.
         Needs pyarrow (``hideseek[files]``).
 
         Args:
