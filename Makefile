@@ -9,7 +9,7 @@ NATIVE := src/hideseek/engine/native
 .PHONY: demo test test-lowest coverage install check clean
 
 demo: .venv/installed
-	$(BIN)/python examples/demo.py
+	$(BIN)/hideseek demo --out demo --force
 
 test: check $(NATIVE)/libstep.so
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
