@@ -22,8 +22,9 @@ nothing, and whether the day was profitable. Which of the columns decided about 
 """
 
 _TRUTH = """\
-The answer is known here. On days below 20 degrees, profit depends on coffee and hot chocolate; on warmer days on coffee,
-iced coffee and iced tea. So temperature decides on every day, hot chocolate on cold days only, and x6 to x11 never.
+The answer is known here. On days below 20 degrees, profit depends on coffee and hot chocolate; on warmer days on
+coffee, iced coffee and iced tea. So temperature decides on every day, hot chocolate on cold days only, and x6 to x11
+never.
 """
 
 
