@@ -37,7 +37,7 @@ extensions = [
     "stored_figures",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "_extensions", "tutorials/*", "generated/**/README.rst"]
+exclude_patterns = ["_build", "_extensions", "tutorials/*", "**/sg_execution_times.rst"]
 templates_path = ["_templates"]
 nitpicky = True
 nitpick_ignore_regex = [

@@ -13,6 +13,7 @@ PAGES = [
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
+    *(f"docs/how-to/{path.name}" for path in (ROOT / "docs/how-to").glob("*.md")),
 ]
 MAP = (ROOT / "docs/architecture.md").read_text()
 

@@ -73,9 +73,16 @@ def _redirected(match: re.Match[str], page: Path, origin: Path, site: Path) -> s
     here = (page.parent / link).resolve()
     if link.startswith("/") or (here.exists() and here.is_relative_to(site)):
         return match[0]
-    target = (origin.parent / link).resolve()
-    known = {(ROOT / path).resolve(): site / copy for path, copy in PAGES.items()}
-    if target in known or target.is_relative_to(site):
-        found = known.get(target, target)
-        return f"](/{found.relative_to(site).as_posix()}{anchor})"
-    return match[0]
+    found = _on_the_site((origin.parent / link).resolve(), site)
+    return match[0] if found is None else f"](/{found.relative_to(site).as_posix()}{anchor})"
+
+
+def _on_the_site(target: Path, site: Path) -> Path | None:
+    """Return the page or file of the site that shows a file of the repository; None: there is none."""
+    if target.is_relative_to(site):
+        return target
+    if not target.is_relative_to(ROOT):
+        return None
+    name = target.relative_to(ROOT).as_posix()
+    found = site / PAGES.get(name, f"generated/{name}")
+    return found if found.exists() else None

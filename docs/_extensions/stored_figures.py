@@ -1,7 +1,7 @@
 """Show numbers that are stored in the repository, so that no page repeats them by hand.
 
-The directive ``stored-table`` shows some columns and lines of a stored table, the role ``stored`` one of its numbers, as
-in ``FILE.csv|column=value|name``, and the figures of ``FIGURES`` are drawn from stored tables at each build.
+The directive ``stored-table`` shows some columns and lines of a stored table, the role ``stored`` one of its numbers,
+as in ``FILE.csv|column=value|name``, and the figures of ``FIGURES`` are drawn from stored tables at each build.
 """
 
 from __future__ import annotations

@@ -48,9 +48,7 @@ explanation.plot.heatmap()
 # for as many features chosen at random.
 
 for what, figures in explainer.fidelity_.items():
-    print(
-        f"{what:10} same class in {figures.agreement:.0f} % of the rows, R squared of the probabilities {figures.r2:.2f}"
-    )
+    print(f"{what:10} same class in {figures.agreement:.0f} % of the rows, R squared {figures.r2:.2f}")
 
 # %%
 # SHAP explains the same forest; its largest values are compared at the same number of features in each row. The
