@@ -46,7 +46,8 @@ def test_every_room_is_on_the_map():
 
 def test_make_targets_that_pages_name_exist():
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    for page in ("README.md", "CONTRIBUTING.md", "docs/releasing.md", ".github/workflows/test.yml"):
+    workflows = (".github/workflows/test.yml", ".github/workflows/pages.yml")
+    for page in ("README.md", "CONTRIBUTING.md", "docs/releasing.md", "docs/start.md", *workflows):
         assert set(re.findall(r"(?:`|run: )make ([\w-]+)", (ROOT / page).read_text())) <= targets
     workflow = (ROOT / ".github/workflows/test.yml").read_text()
     assert set(re.findall(r"target: ([\w-]+)", workflow)) <= targets
