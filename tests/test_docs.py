@@ -29,7 +29,7 @@ def test_links_to_files_lead_somewhere(page):
 def test_pages_name_files_that_exist(page):
     known = [
         f"/{path.relative_to(ROOT)}"
-        for folder in ("src", "tests", "experiments")
+        for folder in ("src", "tests", "experiments", "examples", "docs")
         for path in (ROOT / folder).rglob("*.*")
     ]
     named = set(re.findall(r"`([\w/]+\.(?:py|js|html))`", (ROOT / page).read_text()))

@@ -13,7 +13,11 @@ from hideseek import cli
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/how-to").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)```)?", flags=re.DOTALL | re.MULTILINE)
-BLOCKS = {f"{page.stem} {i + 1}": block for page in PAGES for i, block in enumerate(BLOCK.findall(page.read_text()))}
+BLOCKS: dict[str, tuple[str, str]] = {}
+for page in PAGES:
+    for i, (code, output) in enumerate(BLOCK.findall(page.read_text())):
+        if not any(code == known for known, _ in BLOCKS.values()):  # the first lines are on two pages
+            BLOCKS[f"{page.stem} {i + 1}"] = code, output
 README = PAGES[0].read_text()
 
 
