@@ -68,6 +68,7 @@ napoleon_use_ivar = True
 napoleon_attr_annotations = False
 python_display_short_literal_types = True
 add_module_names = False
+toc_object_entries_show_parents = "hide"
 
 # -- tutorials --------------------------------------------------------------------------------------------------------
 
@@ -92,6 +93,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "write_computation_times": False,  # its page loads scripts from other hosts
     "show_signature": False,
+    "ignore_repr_types": r"matplotlib\.(axes|figure)",  # the picture is shown, not the repr of its Axes
     "image_scrapers": ("matplotlib",),
     "matplotlib_animations": False,
     "reset_modules": ("matplotlib",),

@@ -51,7 +51,8 @@ print(f"accuracy from the selected patches {model.score(X_new, y_new):.3f}")
 # %%
 # Single digits
 # -------------
-# The shade over a digit is the mask of its patches. The gap that an eight closes on its left is what decides.
+# The shade over a digit is the mask of its patches. What decides is the lower left, where an eight closes its loop and a
+# three does not.
 
 figure, axes = plt.subplots(2, 4, figsize=(9, 4.8), layout="constrained")
 chosen = [*np.flatnonzero(y_new == 3)[:4], *np.flatnonzero(y_new == 8)[:4]]
@@ -70,8 +71,8 @@ figure, axes = plt.subplots(1, 2, figsize=(7, 3.2), layout="constrained")
 for ax, digit in zip(axes, (3, 8), strict=True):
     share = explanation.selected[y_new == digit].mean(axis=0).reshape(len(grid), len(grid))
     image = ax.imshow(share, cmap="Blues", vmin=0, vmax=1)
-    ax.set(title=f"share of the {digit}s in which a patch decides", xticks=[], yticks=[])
-figure.colorbar(image, ax=axes)
+    ax.set(title=f"{digit}s", xticks=[], yticks=[])
+figure.colorbar(image, ax=axes, label="share of images in which the patch decides")
 plt.show()
 
 # %%
