@@ -51,8 +51,8 @@ print(f"accuracy from the selected patches {model.score(X_new, y_new):.3f}")
 # %%
 # Single digits
 # -------------
-# The shade over a digit is the mask of its patches. What decides is the lower left, where an eight closes its loop and a
-# three does not.
+# The shade over a digit is the mask of its patches. What decides is the lower left, where an eight closes its loop and
+# a three does not.
 
 figure, axes = plt.subplots(2, 4, figsize=(9, 4.8), layout="constrained")
 chosen = [*np.flatnonzero(y_new == 3)[:4], *np.flatnonzero(y_new == 8)[:4]]
