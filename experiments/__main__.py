@@ -90,7 +90,7 @@ def parser() -> argparse.ArgumentParser:
     commands.add_parser("list", help="what there is")
     helps = {
         "run": "do the jobs that are not done yet, and store each as it is done",
-        "compare": "the paper's numbers beside ours, printed and written to results/",
+        "compare": "the paper's numbers beside ours, printed and written to results/NAME/",
         "figures": "draw what the paper draws",
         "all": "run, compare and figures, of every experiment",
         "report": "RESULTS.md, from what compare has written of every experiment",

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from experiments.experiment import Experiment
-from experiments.figures import COLOURS
+from experiments.figures import COLOURS, new_figure
 from experiments.synthetic import NAMES, SEEDS, SHORT, datasets
 from hideseek.benchmark import Config, Results
 from hideseek.benchmark.layout import Table
 from hideseek.datasets import Dataset
 from hideseek.engine.objective import annealed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 POWERS = (0.5, 1, 2, 3, 4, 5)
 CURVE_POWERS = (0, 1, 2, 3)
@@ -107,7 +108,7 @@ TITLES = ("cross-entropy, held out", r"$\lambda_t \cdot$ mean mask", "their sum"
 
 def figures(results: Results, path: Path) -> list[Path]:
     """The paper's two figures: schedules with the losses at 0.3, and the losses at every penalty."""
-    one = Figure(figsize=(7, 4.6), layout="constrained")
+    one = new_figure(7, 4.6)
     panels = one.subplots(2, 2).flatten()
     percent = torch.arange(1, 101)
     for number, power in enumerate(CURVE_POWERS):
@@ -118,7 +119,7 @@ def figures(results: Results, path: Path) -> list[Path]:
     draw_losses(panels[1:], results, PUBLISHED_PENALTY)
     for panel, letter, title in zip(panels[1:], "bcd", TITLES, strict=True):
         panel.set(title=f"({letter}) {title}", xlabel="epoch")
-    every = Figure(figsize=(7, 1.7 * len(PENALTIES) + 0.6), layout="constrained")
+    every = new_figure(7, 1.7 * len(PENALTIES) + 0.6)
     rows = every.subplots(len(PENALTIES), 3, sharex=True, squeeze=False)
     for row, penalty in zip(rows, PENALTIES, strict=True):
         draw_losses(row, results, penalty)
@@ -129,7 +130,7 @@ def figures(results: Results, path: Path) -> list[Path]:
     files = []
     for figure, name in ((one, "schedules"), (every, "losses")):
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
-        files.append(path.with_name(f"{path.name}_{name}.png"))
+        files.append(path / f"{name}.png")
         figure.savefig(files[-1], dpi=150)
     return files
 
@@ -143,7 +144,7 @@ EXPERIMENT = Experiment(
     paper="Table and figure of annealing",
     reasons={
         label: "Runs differ much where the penalty comes before the networks have learned: other seeds have F1 from "
-        f"{{annealing_other_seeds|{label}|Syn1-6|f1|lowest}} to {{annealing_other_seeds|{label}|Syn1-6|f1|highest}}."
+        f"{{annealing/other_seeds|{label}|Syn1-6|f1|lowest}} to {{annealing/other_seeds|{label}|Syn1-6|f1|highest}}."
         for label in ("q = 0.5", "q = 1")
     },
     config=config,

@@ -20,13 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from experiments.credit import credit
 from experiments.experiment import Experiment, first_rows, published_lines
-from experiments.figures import COLOURS
+from experiments.figures import COLOURS, new_figure
 from experiments.synthetic import datasets, shortened
 from hideseek.benchmark import Config, Results
 from hideseek.benchmark.layout import Table
@@ -286,8 +284,10 @@ def figures(results: Results, path: Path) -> list[Path]:
     others = TABLES.results(quick=path.name.endswith("-quick"))
     drawn = [(name, results if name in SYN else others) for name in K]
     drawn = [(name, source) for name, source in drawn if any(r["dataset"] == name for r in source)]
+    from matplotlib.lines import Line2D
+
     labels = list(methods({}))[::-1]
-    figure = Figure(figsize=(1.75 * len(drawn) + 1.2, 6.2), layout="constrained")
+    figure = new_figure(1.75 * len(drawn) + 1.2, 6.2)
     panels = figure.subplots(len(LEAKS), len(drawn), squeeze=False, sharey=True)
     for row, (score, title) in zip(panels, LEAKS.items(), strict=True):
         for panel, (name, source) in zip(row, drawn, strict=True):
@@ -310,7 +310,7 @@ def figures(results: Results, path: Path) -> list[Path]:
         Line2D([], [], color="0.4", label="bars: two standard errors; every panel has its own scale"),
     ]
     figure.legend(handles=marks, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
-    where = path.with_name(f"{path.name}_leaks.png")
+    where = path / "leaks.png"
     figure.savefig(where, dpi=180)
     return [where]
 

@@ -15,13 +15,12 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from experiments.california import california
 from experiments.credit import credit
 from experiments.experiment import Experiment
-from experiments.figures import COLOURS, MARKERS
+from experiments.figures import COLOURS, MARKERS, new_figure
 from experiments.synthetic import NAMES, datasets
 from hideseek.benchmark import Config, Results
 from hideseek.benchmark.layout import Table
@@ -212,7 +211,7 @@ def figures(results: Results, path: Path) -> list[Path]:
     lines = list(by_setting(results))
     settings = [setting for setting in GOALS if any(line["setting"] == setting for line in lines)][::-1]
     methods = list(dict.fromkeys(line["method"] for line in lines))
-    figure = Figure(figsize=(7, 0.5 * len(settings) + 1), layout="constrained")
+    figure = new_figure(7, 0.5 * len(settings) + 1)
     panel = figure.subplots()
     for i, method in enumerate(methods):
         own = [line for line in lines if line["method"] == method]
@@ -226,7 +225,7 @@ def figures(results: Results, path: Path) -> list[Path]:
     panel.set(xlabel="F1 in percent; the line ends at the worst seed of the worst problem", xlim=(-2, 102))
     panel.grid(axis="x", alpha=0.3)
     panel.legend(loc="lower left")
-    file = path.with_name(f"{path.name}_f1.png")
+    file = path / "f1.png"
     figure.savefig(file, dpi=150)
     return [file]
 

@@ -1,10 +1,10 @@
 """Black boxes: how much of a model's answer our features keep, beside SHAP's, LIME's and random ones, as many per row.
 
-Run it with ``python -m experiments.black_box``; the tables go to ``experiments/results``. Three models, on Syn4 and on
-the credit data: a random forest, XGBoost, and a pipeline with a one-hot step that takes a frame. Fidelity is that of
-``hideseek.metrics.compare_fidelity``, on rows that no method has seen. SHAP looks into the two models made of trees and
-asks the pipeline, by permutations; LIME asks all of them. Rows asked and seconds are for all test rows: ours are those
-of a fit and one explanation, the others' what the judged rows took, times as many as there are.
+Run it with ``python -m experiments.black_box``; the tables go to ``experiments/results/black_box``. Three models, on
+Syn4 and on the credit data: a random forest, XGBoost, and a pipeline with a one-hot step that takes a frame. Fidelity
+is that of ``hideseek.metrics.compare_fidelity``, on rows that no method has seen. SHAP looks into the two models made
+of trees and asks the pipeline, by permutations; LIME asks all of them. Rows asked and seconds are for all test rows:
+ours are those of a fit and one explanation, the others' what the judged rows took, times as many as there are.
 """
 
 from __future__ import annotations
@@ -177,11 +177,11 @@ def main() -> None:
         scores = {score: median(run[score] for run in own) for score in SCORES if score in own[0]}
         lines.append(dict(zip(("dataset", "model", "method"), key, strict=True)) | scores)
     table = Table(("dataset", "model", "method", *SCORES), lines)
-    RESULTS.mkdir(exist_ok=True)
-    Table(("dataset", "model", "method", "seed", *SCORES), runs).to_csv(RESULTS / "black_box_runs.csv")
-    table.to_csv(RESULTS / "black_box.csv")
+    folder = RESULTS / "black_box"
+    folder.mkdir(parents=True, exist_ok=True)
+    Table(("dataset", "model", "method", "seed", *SCORES), runs).to_csv(folder / "runs.csv")
     origin = f"\nMedians of seeds 0 to {arguments.seeds - 1}, {arguments.rows} rows each; {made_by}, {now()}.\n"
-    write_atomically(RESULTS / "black_box.md", (table.to_markdown() + origin).encode())
+    write_atomically(folder / "README.md", (table.to_markdown() + origin).encode())
     print(table)
 
 

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from experiments.experiment import Experiment, Lines, published_lines
-from experiments.figures import OURS, PAPERS
+from experiments.figures import OURS, PAPERS, new_figure
 from experiments.synthetic import shortened
 from hideseek.benchmark import Config, Results
 from hideseek.benchmark.layout import Table
@@ -44,7 +43,7 @@ def methods(rounds: int) -> dict[str, dict[str, Any]]:
         "paper": {"method": "hideseek", "parameters": {"preset": "paper", "penalty": 1.5}},
         "balanced": {"method": "hideseek", "parameters": {"preset": "balanced", "penalty": 1.5}},
         "invase": {"parameters": {"penalty": 1.2}},
-        "realx": {"parameters": {"penalty": 1.0, "batch_size": 32, "activation": "selu"}},
+        "realx": {"parameters": {"penalty": 1.0, "batch_size": 32}},
         "shap": {"parameters": {"k": TOP, "depth": 5, "eta": 0.03, "colsample": 1.0, "rounds": rounds}},
         "l2x-one-epoch": {"method": "l2x", "parameters": {"k": 50, "steps": 1}},
         "l2x": {"parameters": {"k": TOP}},
@@ -106,7 +105,7 @@ _COLUMNS = (
 def figures(results: Results, path: Path) -> list[Path]:
     """A panel for every method: its ten genes with error bars, and the paper's number where it has that gene too."""
     ranked = {method: genes[:TOP] for (method, split), genes in rankings(results).items() if split == SPLITS[0]}
-    figure = Figure(figsize=(7.2, 2.25 * -(-len(ranked) // 4) + 0.5), layout="constrained")
+    figure = new_figure(7.2, 2.25 * -(-len(ranked) // 4) + 0.5)
     panels = figure.subplots(-(-len(ranked) // 4), 4, squeeze=False).ravel()
     published = published_lines(PUBLISHED)
     for panel, (method, top) in zip(panels, ranked.items(), strict=False):
@@ -127,7 +126,7 @@ def figures(results: Results, path: Path) -> list[Path]:
     figure.supxlabel(
         "mean importance, with its standard error; diamonds: the paper's, where the gene is in its top ten", fontsize=8
     )
-    where = path.with_name(f"{path.name}_genes.png")
+    where = path / "genes.png"
     figure.savefig(where, dpi=200)
     return [where]
 

@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from matplotlib.figure import Figure
-
 from experiments.experiment import Experiment, medians
-from experiments.figures import curves
-from experiments.synthetic import LABELS, NAMES, datasets, methods
+from experiments.figures import curves, new_figure
+from experiments.synthetic import BESIDE, LABELS, NAMES, datasets, methods
 from hideseek.benchmark import Config, Results
 from hideseek.benchmark.layout import Table
 
@@ -71,7 +69,7 @@ def tables(results: Results) -> Mapping[str, Table]:
 def draw_by_rho(means: Results, path: Path) -> Path:
     """F1 and switch accuracy against rho, a line for each method."""
     labels = list(dict.fromkeys(record["method"] for record in means))
-    figure = Figure(figsize=(7, 3.2), layout="constrained")
+    figure = new_figure(7, 3.2)
     panels = figure.subplots(1, 2, sharex=True)
     for panel, score, title in zip(
         panels, ("f1", "switch"), ("F1 over Syn1-6", "Switch accuracy, Syn4-6"), strict=True
@@ -86,7 +84,7 @@ def draw_by_rho(means: Results, path: Path) -> Path:
 
 
 def figures(results: Results, path: Path) -> list[Path]:
-    return [draw_by_rho(by_rho(results), path.with_name(f"{path.name}_by_rho.png"))]
+    return [draw_by_rho(by_rho(results), path / "by_rho.png")]
 
 
 EXPERIMENT = Experiment(
@@ -95,12 +93,13 @@ EXPERIMENT = Experiment(
     reasons={
         "paper": "The penalty, not the seeds: with lambda = 0.1 the switch is found nearly as often as in the paper "
         "(`python -m experiments.differences correlated`). Five other seeds with lambda = 0.3 give "
-        "{correlated_other_seeds|paper|rho 0.8|switch|other_seeds} at rho 0.8 and "
-        "{correlated_other_seeds|paper|rho 0.9|switch|other_seeds} at 0.9.",
+        "{correlated/other_seeds|paper|rho 0.8|switch|other_seeds} at rho 0.8 and "
+        "{correlated/other_seeds|paper|rho 0.9|switch|other_seeds} at 0.9.",
     },
     config=config,
     published="switch_accuracy_by_rho.csv",
     labels={label: LABELS[label] for label in METHODS},
+    beside=BESIDE,
     figures=figures,
     view=by_rho,
     tables=tables,

@@ -12,10 +12,11 @@ from typing import Any
 
 from hideseek.benchmark import Config, Results, load_results, run
 from hideseek.benchmark.layout import Table
+from hideseek.benchmark.origin import commit
 from hideseek.benchmark.own_tables import rows_of
 from hideseek.benchmark.store import Store
 from hideseek.datasets import Split
-from hideseek.files import write_atomically
+from hideseek.errors import InputError
 
 HERE = Path(__file__).parent
 RUNS, RESULTS, PUBLISHED = HERE / "runs", HERE / "results", HERE / "published"
@@ -33,16 +34,18 @@ class Experiment:
         config: The configuration, or a small one with the same methods and datasets if it is called with True.
         published: The file of the paper's numbers.
         labels: From the label of a method here to its name in that file.
-        figures: Draws the results into files whose names begin with the given path, and gives the files.
+        beside: Those of the labels that do not repeat what was published; they are shown, and never counted.
+        figures: Draws the results into files in the given folder, and gives the files.
         keep: What to store of every job besides its scores.
         view: What stands beside the published numbers, where that is not job by job: means over datasets.
         average: What stands for our seeds there, "median" or "mean".
+        means: Scores of which the mean stands there in any case.
         tables: Further tables by name, printed and written beside the comparison.
         parts: What belongs to it and is run with other datasets or seeds.
         explanation: Where ours differ from the paper's and why, for the report.
         table: What compare shows, where it is not medians beside published numbers.
         stack: How many jobs share a stack at most, where memory or a clock says so.
-        name: Of its tables and figures, where it looks at the runs of another experiment.
+        name: Of the folder of its tables and figures, where it looks at the runs of another experiment.
         paper: What of the paper it repeats, for the front page of the report; empty: it is not in the paper.
         reasons: Why a method's numbers differ from the paper's, by the label of the method.
         headline: Makes a sentence of the table, for the front page, where no single numbers are compared.
@@ -52,10 +55,12 @@ class Experiment:
     config: Callable[[bool], Config]
     published: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    beside: Sequence[str] = ()
     figures: Callable[[Results, Path], list[Path]] | None = None
     keep: Callable[..., Mapping[str, Any]] | None = None
     view: Callable[[Results], Results] = lambda results: results
     average: str = "median"
+    means: Sequence[str] = ()
     tables: Callable[[Results], Mapping[str, Table]] | None = None
     parts: tuple[Experiment, ...] = ()
     explanation: str = ""
@@ -70,64 +75,109 @@ class Experiment:
         self,
         *,
         quick: bool = False,
-        seeds: int | None = None,
+        seeds: int | Sequence[int] | None = None,
         methods: Sequence[str] = (),
         datasets: Sequence[str] = (),
         stack_size: int | None = None,
         **how: Any,
     ) -> Results:
         """Do what is not done yet, of all methods, datasets and seeds or of some."""
+        if not quick:
+            check_origin()
+        config = self.some(quick, seeds, methods, datasets)
+        return run(config, RUNS, keep=self.keep, stack_size=stack_size or self.stack, **how)
+
+    def some(
+        self,
+        quick: bool,
+        seeds: int | Sequence[int] | None = None,
+        methods: Sequence[str] = (),
+        datasets: Sequence[str] = (),
+    ) -> Config:
+        """Return the configuration with some of its seeds, methods and datasets; all where none are named."""
         config = self.config(quick)
         if seeds is not None:
             config = replace(config, seeds=seeds)
         if methods:
             config = replace(config, methods={label: config.methods[label] for label in methods})
-        if datasets:
-            config = of_datasets(config, datasets)
-        return run(config, RUNS, keep=self.keep, stack_size=stack_size or self.stack, **how)
+        return of_datasets(config, datasets) if datasets else config
 
     def results(self, *, quick: bool = False) -> Results:
-        """What is done so far, with the configuration's seeds and those of the last run."""
+        """What is done so far, with the configuration's seeds and those of the last run.
+
+        Runs that are not in the folder of runs are taken from the stored table, without their arrays.
+        """
         config = self.config(quick)
         folder = RUNS / config.name
         if (folder / "run.json").exists():
             seeds = (*config.seeds, *Store(folder).read_plan()["config"]["seeds"])
             config = replace(config, seeds=sorted(set(seeds)))
-        return load_results(folder, config)
+        return load_results(folder, config, self.stored_runs(quick))
 
     def compare(self, *, quick: bool = False) -> str:
         """The paper's numbers beside ours, as text; and in files, with every job in another."""
-        results, path = self.results(quick=quick), self._path(quick)
-        results.to_csv(f"{path}_runs.csv")
+        results, folder = self.results(quick=quick), self.folder(quick)
+        if self.name is None:  # else they are stored with the experiment that made them
+            results.to_csv(self.stored_runs(quick))
         seen = self.view(results)
         if self.table is not None:
             table = self.table(results)
         elif self.published is not None:
-            table = seen.compare(PUBLISHED / self.published, self.labels or None, average=self.average)
+            table = self.beside_published(seen)
         else:
             table = seen.summary()
-        tables = {path.name: table}
-        for name, further in (self.tables(results) if self.tables is not None else {}).items():
-            tables[f"{path.name}_{name}"] = further
+        tables = {"table": table, **(self.tables(results) if self.tables is not None else {})}
         for name, each in tables.items():
-            each.to_csv(path.with_name(f"{name}.csv"))
-            write_atomically(path.with_name(f"{name}.md"), each.to_markdown().encode())
+            each.to_csv(folder / f"{name}.csv")
         return "\n\n".join([*map(str, tables.values()), str(results)])
+
+    def beside_published(self, seen: Results) -> Table:
+        """Return the paper's numbers beside ours."""
+        how = [PUBLISHED / str(self.published), self.labels or None]
+        table = seen.compare(*how, average=self.average)
+        if not self.means:
+            return table
+        lines = zip(table, seen.compare(*how, average="mean"), strict=True)
+        return Table(table.columns, [mean if line["score"] in self.means else line for line, mean in lines])
+
+    def counted(self, lines: Lines) -> Lines:
+        """Return the lines of the table with published numbers of methods that repeat what was published."""
+        return [line for line in lines if line.get("published") and line["method"] not in self.beside]
 
     def draw(self, *, quick: bool = False) -> list[Path]:
         """The figures, as files."""
-        return [] if self.figures is None else self.figures(self.results(quick=quick), self._path(quick))
+        return [] if self.figures is None else self.figures(self.results(quick=quick), self.folder(quick))
 
-    def _path(self, quick: bool) -> Path:
-        """Where tables and figures go, without the ending; those of a quick run are not to be mistaken for results."""
-        folder = RUNS if quick else RESULTS
+    def folder(self, quick: bool) -> Path:
+        """Return the folder of its tables and figures; those of a quick run are not to be mistaken for results."""
+        folder = results_folder(quick) / self.label(quick)
         folder.mkdir(parents=True, exist_ok=True)
-        return folder / self.label(quick)
+        return folder
+
+    def stored_runs(self, quick: bool) -> Path:
+        """Return the table of the runs that it looks at."""
+        return results_folder(quick) / self.config(quick).name / "runs.csv"
 
     def label(self, quick: bool) -> str:
-        """What its tables and figures are called."""
+        """What the folder of its tables and figures is called."""
         name = self.config(quick).name
         return name if self.name is None else f"{self.name}-quick" if quick else self.name
+
+
+def results_folder(quick: bool) -> Path:
+    """Return the folder that has a folder for each experiment."""
+    return RUNS / "quick" if quick else RESULTS
+
+
+def check_origin() -> None:
+    """Raise an InputError unless the commit that a run will name has the code that makes it."""
+    origin = commit()
+    if origin is None or origin.endswith("+"):
+        state = "is in no git repository" if origin is None else f"has changes since commit {origin[:-1]}"
+        raise InputError(
+            f"runs are stored with the commit that made them, and this folder {state}; commit first, set "
+            "HIDESEEK_COMMIT where only the files of a commit are at hand, or try it with --quick"
+        )
 
 
 def medians(results: Results, method: str, dataset: str, score: str) -> float:

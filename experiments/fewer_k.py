@@ -9,10 +9,8 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from experiments.experiment import PUBLISHED, Experiment, medians
-from experiments.figures import curves
+from experiments.figures import curves, new_figure
 from experiments.synthetic import LABELS as NAMES_THERE
 from experiments.synthetic import REASONS, SEEDS, datasets, methods
 from hideseek.benchmark import Config, Results
@@ -49,7 +47,7 @@ def figures(results: Results, path: Path) -> list[Path]:
     """Medians against k, with Hide&Seek, which needs no k, as a line; hollow marks are the paper's numbers."""
     with open(PUBLISHED / FILE, newline="") as file:
         theirs = {(row["dataset"], row["method"]): row for row in csv.DictReader(file)}
-    figure = Figure(figsize=(7, 5), layout="constrained")
+    figure = new_figure(7, 5)
     panels = figure.subplots(2, len(PROBLEMS), sharex=True, sharey="row")
     for row, score in zip(panels, ("tpr", "fdr"), strict=True):
         for panel, dataset in zip(row, PROBLEMS, strict=True):
@@ -65,7 +63,7 @@ def figures(results: Results, path: Path) -> list[Path]:
     for panel in panels[1]:
         panel.set_xlabel("k; hollow: the paper's")
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False)
-    picture = path.with_name(f"{path.name}_curves.png")
+    picture = path / "curves.png"
     figure.savefig(picture, dpi=150)
     return [picture]
 
@@ -77,6 +75,7 @@ EXPERIMENT = Experiment(
     config=config,
     published=FILE,
     labels=LABELS,
+    beside=[f"l2x, k = {k}" for k in SIZES],
     figures=figures,
     explanation=EXPLANATION,
 )

@@ -5,20 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from experiments.experiment import published_lines
 from hideseek.benchmark import Results
-from hideseek.report.figures.colours import OKABE_ITO as COLOURS
+
+if TYPE_CHECKING:  # experiments are run on machines without matplotlib, too
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+"""The palette of Okabe and Ito, as in ``hideseek.report``, which cannot be imported without matplotlib."""
 
 OURS, PAPERS = COLOURS[:2]
 
 MARKERS = "osD^vPX*"
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of this size in inches."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def boxplots(
@@ -42,9 +53,7 @@ def boxplots(
     """
     methods = list(dict.fromkeys(record["method"] for record in results))[::-1]
     datasets = list(dict.fromkeys(record["dataset"] for record in results))
-    figure = Figure(
-        figsize=(2.2 * len(datasets) + 1.2, (0.22 * len(methods) + 0.7) * len(scores)), layout="constrained"
-    )
+    figure = new_figure(2.2 * len(datasets) + 1.2, (0.22 * len(methods) + 0.7) * len(scores))
     panels = figure.subplots(len(scores), len(datasets), squeeze=False, sharex="row", sharey=True)
     for row, score in zip(panels, scores, strict=True):
         for panel, dataset in zip(row, datasets, strict=True):
@@ -89,7 +98,7 @@ def beside_paper(results: Results, file: str, labels: Mapping[str, str], scores:
     upright = len(scores) <= len(datasets)
     shape = (len(scores), len(datasets)) if upright else (len(datasets), len(scores))
     size = (1.2 * shape[1] + 1.5, (0.24 * len(methods) + 0.55) * shape[0] + 0.4)
-    figure = Figure(figsize=size, layout="constrained")
+    figure = new_figure(*size)
     panels = figure.subplots(*shape, squeeze=False, sharex="row" if upright else "col", sharey=True)
     for i, score in enumerate(scores):
         for j, dataset in enumerate(datasets):
@@ -111,7 +120,7 @@ def beside_paper(results: Results, file: str, labels: Mapping[str, str], scores:
         panel.set_title(name, fontsize=10)
     for panel, name in zip(panels[:, 0], names if upright else datasets, strict=True):
         panel.set_ylabel(name, fontweight="bold")
-    figure.legend(handles=_LEGEND, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    figure.legend(handles=_legend(), loc="outside lower center", ncols=3, frameon=False, fontsize=9)
     figure.savefig(path, dpi=200)
     return path
 
@@ -124,8 +133,11 @@ def _beside(panel: Axes, y: float, values: Sequence[float], cell: str) -> None:
         panel.plot(median(values), y, "o", color=OURS, ms=4.5, zorder=4)
 
 
-_LEGEND = [
-    Line2D([], [], marker="o", ls="", color=OURS, ms=5, label="ours, median"),
-    Line2D([], [], marker="|", ls="", color=OURS, alpha=0.45, ms=8, label="ours, each seed"),
-    Line2D([], [], marker="D", ls="", mfc="none", mec=PAPERS, mew=1.6, ms=6.5, label="paper"),
-]
+def _legend() -> list[Line2D]:
+    from matplotlib.lines import Line2D
+
+    return [
+        Line2D([], [], marker="o", ls="", color=OURS, ms=5, label="ours, median"),
+        Line2D([], [], marker="|", ls="", color=OURS, alpha=0.45, ms=8, label="ours, each seed"),
+        Line2D([], [], marker="D", ls="", mfc="none", mec=PAPERS, mew=1.6, ms=6.5, label="paper"),
+    ]

@@ -15,9 +15,6 @@ POINTS = 3.0
 SCALES = {"auroc": 100.0, "accuracy": 100.0, "r2": 100.0}
 """What turns a score into percent, where it is a share."""
 
-OTHER_RECIPES = ("balanced", "fast", "best", "default", "gaussian_knockoff", "invase-")
-"""Methods that stand beside a published number without repeating how it was made; they are not counted."""
-
 COMPARED = ("invase", "realx", "l2x", "shap", "lime", "forest", "lasso")
 """How the labels of the methods begin that the paper compares Hide&Seek with."""
 
@@ -25,7 +22,7 @@ NAMES = {
     "paper": "Hide&Seek",
     "paper-0.5": "Hide&Seek, lambda 0.5",
     "ensemble": "Hide&Seek, ensemble",
-    "deep_knockoff": "Hide&Seek, deep knockoffs",
+    "reference_knockoff": "Hide&Seek, deep knockoffs",
     "invase": "INVASE",
     "realx": "REAL-X",
     "l2x": "L2X",
@@ -114,9 +111,10 @@ def line_of(name: str, whole: Experiment, compared: Lines, link: str) -> Line:
     if whole.published is None:
         largest = whole.headline(compared) if whole.headline is not None and compared else "no numbers published"
         return Line(name, link, whole.paper, whole.about, ((0, 0, 0), (0, 0, 0)), largest, "")
-    methods = {_base(line["method"]) for line in compared}
-    repeated = [line for line in compared if line.get("published") and _repeats(_base(line["method"]), methods)]
-    groups = [[line for line in repeated if line["method"].startswith(COMPARED) is other] for other in (False, True)]
+    groups = [
+        [line for line in whole.counted(compared) if line["method"].startswith(COMPARED) is other]
+        for other in (False, True)
+    ]
     worst = [line for group in groups for line in _largest(group)]
     reasons = [reason_for(line["method"], whole.reasons) or NOT_SETTLED for line in worst]
     named = [f"{_name(line)}: {reason}" for line, reason in zip(worst, reasons, strict=True)]
@@ -149,11 +147,6 @@ def number(text: str) -> str:
 def _base(method: str) -> str:
     """Return the label of a method without its setting: "shap" of "shap, k = 3"."""
     return method.split(",")[0]
-
-
-def _repeats(method: str, methods: set[str]) -> bool:
-    """Return whether a method repeats what was published."""
-    return method not in OTHER_RECIPES and not (method == "l2x" and "l2x-one-epoch" in methods)
 
 
 def _counts(lines: Lines) -> tuple[int, int, int]:

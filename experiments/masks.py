@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.artist import Artist
-from matplotlib.figure import Figure
 
 from experiments.experiment import Experiment
+from experiments.figures import new_figure
 from experiments.synthetic import NAMES, datasets, methods
 from hideseek import Explanation
 from hideseek.benchmark import Config, Results
 from hideseek.datasets import Dataset
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
 
 SCORES = ("tpr", "fdr", "f1", "auroc", "n_selected")
 THRESHOLD = 0.5
@@ -43,7 +45,7 @@ def keep(model: Any, test: Dataset, explanation: Any) -> Mapping[str, Any]:
 def figures(results: Results, path: Path) -> list[Path]:
     first = {record["dataset"]: record for record in reversed(list(results)) if record["status"] == "finished"}
     handles: list[Artist] = []
-    figure = Figure(figsize=(7, 7.4), layout="constrained")
+    figure = new_figure(7, 7.4)
     panels = figure.subplots(2, 3, sharex=True)
     for panel, name in zip(panels.flat, NAMES, strict=True):
         if name in first:
@@ -56,7 +58,7 @@ def figures(results: Results, path: Path) -> list[Path]:
         panel.set_title(name)
     title = "Share of the rows by mask; high peaks are cut"
     figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, title=title)
-    file = path.with_name(f"{path.name}_histograms.png")
+    file = path / "histograms.png"
     figure.savefig(file, dpi=150)
     return [file]
 

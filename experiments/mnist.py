@@ -1,8 +1,9 @@
 """MNIST, 3 against 8: the four most important 3 x 3 patches of six images by method, and accuracy.
 
 The pictured rows and the reported accuracy are of the part called validation, where those rows are 8, 3, 8, 3, 8, 3.
-Hide&Seek has its published penalty; INVASE and REAL-X, of which none is published, choose among the paper's six by
-their accuracy on the remaining part. LIME explains the pictured rows only, and gives a weight to every pixel.
+Hide&Seek has its published penalty, and the paper's five others beside it; INVASE and REAL-X, of which none is
+published, choose among the paper's six by their accuracy on the remaining part. LIME explains the pictured rows only,
+and gives a weight to every pixel.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from experiments.experiment import Experiment, first_rows
+from experiments.figures import new_figure
 from experiments.synthetic import shortened
 from hideseek import Explanation
 from hideseek.benchmark import Config, Results
@@ -28,8 +29,11 @@ PICTURED = [189, 486, 1127, 220, 825, 264]
 PENALTIES = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5]
 SIDE, PATCH = 28, 3
 
+OTHERS = {f"paper, lambda = {penalty}": "Hide&Seek" for penalty in PENALTIES[1:]}
+"""Hide&Seek with the paper's other penalties, of which it says that they show similar patches."""
+
 LABELS = {
-    "paper": "Hide&Seek", "balanced": "Hide&Seek", "invase": "INVASE", "realx": "REAL-x", "shap": "SHAP",
+    "paper": "Hide&Seek", **OTHERS, "balanced": "Hide&Seek", "invase": "INVASE", "realx": "REAL-x", "shap": "SHAP",
     "lime": "LIME",
 }  # fmt: skip
 
@@ -46,9 +50,13 @@ def methods(penalties: list[float]) -> dict[str, dict[str, Any]]:
     searched = {"penalties": penalties, "chosen_by": "accuracy"}
     return {
         "paper": {"method": "hideseek", "parameters": {"preset": "paper", "penalty": 0.05}},
+        **{
+            label: {"method": "hideseek", "parameters": {"preset": "paper", "penalty": penalty}}
+            for label, penalty in zip(OTHERS, PENALTIES[1:], strict=True)
+        },
         "balanced": {"method": "hideseek", "parameters": {"preset": "balanced", "penalty": 0.05}},
         "invase": searched,
-        "realx": {"parameters": {"activation": "selu"}, **searched},
+        "realx": searched,
         "shap": {"parameters": {"k": 50}},
         "lime": {"parameters": {"k": SIDE**2}, "rows": len(PICTURED)},
     }
@@ -69,7 +77,7 @@ def figures(results: Results, path: Path) -> list[Path]:
     """A row of digits for every method, with its patches and its accuracy."""
     digits = pictured_first(len(PICTURED), standardize=False).validation
     records = [record for record in results if record["status"] == "finished"]
-    figure = Figure(figsize=(4.6, 0.72 * len(records) + 0.3), layout="constrained")
+    figure = new_figure(4.6, 0.72 * len(records) + 0.3)
     figure.get_layout_engine().set(w_pad=0.01, h_pad=0.01, wspace=0.02, hspace=0.02)
     panels = figure.subplots(len(records), len(PICTURED), squeeze=False)
     for row, record in zip(panels, records, strict=True):
@@ -84,7 +92,7 @@ def figures(results: Results, path: Path) -> list[Path]:
         row[0].set_ylabel(f"{record['method']}\n{accuracy}", rotation=0, ha="right", va="center", fontsize=9)
     for panel, digit in zip(panels[0], digits.y, strict=True):
         panel.set_title(str(digit), fontsize=9)
-    where = path.with_name(f"{path.name}_patches.png")
+    where = path / "patches.png"
     figure.savefig(where, dpi=300)
     return [where]
 
@@ -95,6 +103,7 @@ EXPERIMENT = Experiment(
     config=config,
     published="mnist_accuracy.csv",
     labels=LABELS,
+    beside=(*OTHERS, "balanced"),
     figures=figures,
     keep=keep,
 )

@@ -15,7 +15,6 @@ from experiments.__main__ import experiment
 from experiments.experiment import PUBLISHED, RESULTS, RUNS, of_datasets
 from hideseek.benchmark import run
 from hideseek.benchmark.layout import Table
-from hideseek.files import write_atomically
 
 FIRST = 21
 
@@ -55,9 +54,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=list(CASES), help=", ".join(CASES))
     for name in parser.parse_args().names:
         table = other_seeds(name)
-        path = RESULTS / f"{name}_other_seeds"
-        table.to_csv(path.with_suffix(".csv"))
-        write_atomically(path.with_suffix(".md"), table.to_markdown().encode())
+        table.to_csv(RESULTS / name / "other_seeds.csv")
         print(f"{name}\n{table}\n", flush=True)
 
 

@@ -1,6 +1,6 @@
 """Real labels: what the selected features alone predict, and how far two refits select the same.
 
-Run it with ``python -m experiments.real``; the table goes to ``experiments/results``. Six tables, several splits.
+Run it with ``python -m experiments.real``; the table goes to ``experiments/results/real``. Six tables, several splits.
 Beside the score of the default's selected features stand those of XGBoost and of a linear model on all features.
 Stability is the mean Jaccard index of the sets that two fits on bootstrap samples of the training rows select in the
 same test rows, beside that of the features with the largest absolute SHAP values of XGBoost on the same samples, as
@@ -152,9 +152,8 @@ def main() -> None:
         print(Table(COLUMNS, lines[-1:]), flush=True)
     if arguments.tables == list(TABLES):
         table = Table(COLUMNS, lines)
-        table.to_csv(RESULTS / "real.csv")
         note = f"\nMeans over {arguments.splits} splits; made by {commit()}.\n"
-        write_atomically(RESULTS / "real.md", (table.to_markdown() + note).encode())
+        write_atomically(RESULTS / "real" / "README.md", (table.to_markdown() + note).encode())
 
 
 if __name__ == "__main__":

@@ -13,23 +13,24 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from experiments.beyond import of_setting
 from experiments.experiment import Experiment
-from experiments.figures import COLOURS, MARKERS
+from experiments.figures import COLOURS, MARKERS, new_figure
 from experiments.synthetic import NAMES, datasets
 from hideseek.benchmark import Config, Results
 from hideseek.benchmark.layout import Table
 from hideseek.datasets import Dataset
 from hideseek.engine.recipe import LOWEST_PRICE
 from hideseek.search.probability import log_odds_terms, selection_probability
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SEEDS = range(100, 103)
 ROWS = 2000
@@ -101,7 +102,7 @@ def keep(model: Any, test: Dataset, explanation: Any) -> Mapping[str, Any]:
     """The masks of every member, the truth, and the price."""
     ensemble = model.learned_.ensemble
     members = [ensemble.members(np.array([i])) for i in range(len(ensemble.visible))]
-    masks = np.stack([member.masks(explanation._inputs) for member in members])
+    masks = np.stack([member.masks(explanation.answers.inputs) for member in members])
     return {
         "masks": masks.astype(np.float16),
         "relevant": np.asarray(test.relevant)[: len(explanation)],
@@ -210,7 +211,7 @@ def figures(results: Results, path: Path) -> list[Path]:
     """Stated against actual: what the share of the members was worth, and what the probability is."""
     by_kind = cells_by_kind(results)
     rules = left_out(by_kind)
-    figure = Figure(figsize=(9, 4.6), layout="constrained")
+    figure = new_figure(9, 4.6)
     before, after = figure.subplots(1, 2, sharex=True, sharey=True)
     for number, (kind, cells) in enumerate(by_kind.items()):
         for panel, rule in ((before, share_of_members), (after, rules[kind])):
@@ -221,7 +222,7 @@ def figures(results: Results, path: Path) -> list[Path]:
     _finish(after, "selection probability, by the rule of the other kinds")
     before.set_ylabel("share of the features that are relevant")
     after.legend(loc="upper left", frameon=False, fontsize=9)
-    file = path.with_name(f"{path.name}_diagram.png")
+    file = path / "diagram.png"
     figure.savefig(file, dpi=150)
     return [file]
 

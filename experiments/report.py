@@ -10,14 +10,13 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from experiments import experiment
-from experiments.experiment import Experiment, Lines, read
+from experiments.experiment import Experiment, Lines, read, results_folder
 from experiments.front_page import POINTS, front_page, line_of, number, points, reason_for
 from hideseek.benchmark.origin import commit, now, versions
 from hideseek.files import write_atomically
 
-DETAILS = "details"
-"""The folder of the pages, beside the tables and figures."""
+PAGE = "README.md"
+"""The page of an experiment, beside its tables and figures."""
 
 EARLIER_RECIPES = """The rows "fast", "balanced" and "best" were made by the recipes that had these names before members
 answered for ranges of penalties, except in "audit", "beyond" and "reliability"; each experiment names its commits.
@@ -29,19 +28,18 @@ _REFERENCE = re.compile(r"{([^{}|]+)\|([^{}|]+)\|([^{}|]+)\|([^{}|]+)\|([^{}|]+)
 
 def write_report(experiments: Mapping[str, Experiment], *, quick: bool = False) -> Path:
     """Write the front page and the page of every experiment; those of quick runs lie with them."""
-    folder = experiment.RUNS if quick else experiment.RESULTS
+    folder = results_folder(quick)
     path = folder / "RESULTS.md" if quick else folder.with_name("RESULTS.md")
     made_with = ", ".join(f"{name} {version}" for name, version in versions().items())
     written = (
         f"Written on {now()[:10]} by `python -m experiments report`, at commit {commit()}, with {made_with}. "
         "The page of each experiment says which version and commit its runs were made with."
     )
-    (folder / DETAILS).mkdir(parents=True, exist_ok=True)
     lines = []
     for name, whole in experiments.items():
-        page = folder / DETAILS / f"{name}.md"
+        page = whole.folder(quick) / PAGE
         write_atomically(page, section(name, whole, folder, quick=quick).encode())
-        compared = read(folder / f"{whole.label(quick)}.csv")
+        compared = read(page.with_name("table.csv"))
         line = line_of(name, whole, compared, page.relative_to(path.parent).as_posix())
         lines.append(line.with_reason(with_numbers(line.reason, folder)))
     write_atomically(path, front_page(lines, written, EARLIER_RECIPES).encode())
@@ -53,8 +51,8 @@ def section(name: str, whole: Experiment, folder: Path, *, quick: bool) -> str:
     front = "../RESULTS.md" if quick else "../../RESULTS.md"
     text = [f"# {name}\n", f"{whole.about}. [All experiments]({front}).\n"]
     for one in (whole, *whole.parts):
-        stored = folder / one.label(quick)
-        runs = read(stored.with_name(f"{stored.name}_runs.csv"))
+        stored = one.folder(quick)
+        runs = read(one.stored_runs(quick))
         if one.parts or one is not whole:
             text.append(f"## {stored.name}\n")
         if not runs:
@@ -62,20 +60,20 @@ def section(name: str, whole: Experiment, folder: Path, *, quick: bool) -> str:
             continue
         text.append(origin(runs))
         if one.published is not None:
-            text.append(verdict(read(stored.with_name(f"{stored.name}.csv")), one.reasons))
-        text.append(links(stored))
-        for file in sorted(folder.glob(f"{stored.name}_*.png")):
-            text.append(f"![{file.stem}](../{file.name})\n")
+            text.append(verdict(one.counted(read(stored / "table.csv")), one.reasons))
+        text.append(links(stored, one.stored_runs(quick)))
+        for file in sorted(stored.glob("*.png")):
+            text.append(f"![{stored.name}: {file.stem}](../{stored.name}/{file.name})\n")
     if whole.explanation:
         text.append(f"{whole.explanation.strip()}\n")
     return with_numbers("\n".join(text), folder)
 
 
-def links(stored: Path) -> str:
-    """Return a line with links to the tables of an experiment: Markdown to read, CSV with all digits."""
-    tables = [stored.with_name(f"{stored.name}.md"), *sorted(stored.parent.glob(f"{stored.name}_*.md"))]
-    named = [f"[{file.stem}](../{file.name}) ([CSV](../{file.stem}.csv))" for file in tables if file.exists()]
-    return f"Tables: {', '.join([*named, f'[every run](../{stored.name}_runs.csv)'])}.\n"
+def links(stored: Path, runs: Path) -> str:
+    """Return a line with links to the tables of an experiment."""
+    tables = sorted(file.stem for file in stored.glob("*.csv") if file.stem not in ("table", "runs"))
+    named = [f"[{name.replace('_', ' ')}](../{stored.name}/{name}.csv)" for name in ("table", *tables)]
+    return f"Tables: {', '.join([*named, f'[every run](../{runs.parent.name}/runs.csv)'])}.\n"
 
 
 def with_numbers(text: str, folder: Path) -> str:
@@ -127,7 +125,7 @@ def verdict(compared: Lines, reasons: Mapping[str, str] | None = None) -> str:
     waiting = [line for line in compared if line.get("published") and not line.get("ours")]
     apart = [line for line in ours if abs(points(line)) > POINTS]
     text = (
-        f"Within {POINTS:g} points of the paper, our own presets included: {len(ours) - len(apart)} of {len(ours)} "
+        f"Within {POINTS:g} points of the paper, methods as published: {len(ours) - len(apart)} of {len(ours)} "
         f"numbers; {len(waiting)} are not run yet.\n"
     )
     if not apart:

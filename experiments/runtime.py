@@ -11,10 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from experiments.experiment import Experiment, Lines, published_lines
-from experiments.figures import OURS, PAPERS
+from experiments.figures import OURS, PAPERS, new_figure
 from experiments.synthetic import SHORT, methods
 from hideseek.benchmark import Config, Results
 from hideseek.benchmark.layout import Table
@@ -76,7 +74,7 @@ def table(results: Results) -> Table:
 def figures(results: Results, path: Path) -> list[Path]:
     """Seconds on a logarithmic axis, the paper's beside ours."""
     lines = [line for line in table(results) if line["ours"] is not None][::-1]
-    figure = Figure(figsize=(4.2, 0.3 * len(lines) + 0.9), layout="constrained")
+    figure = new_figure(4.2, 0.3 * len(lines) + 0.9)
     panel = figure.add_subplot()
     for y, line in enumerate(lines):
         panel.plot([line["published"], line["ours"]], [y, y], color="0.7", lw=1)
@@ -88,7 +86,7 @@ def figures(results: Results, path: Path) -> list[Path]:
     panel.grid(axis="x", alpha=0.3)
     panel.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside upper center", ncols=2, frameon=False)
-    where = path.with_name(f"{path.name}_seconds.png")
+    where = path / "seconds.png"
     figure.savefig(where, dpi=200)
     return [where]
 

@@ -13,13 +13,13 @@ from pathlib import Path
 from experiments.experiment import Experiment
 from experiments.figures import boxplots
 from experiments.leakage import leakage_table
-from experiments.synthetic import LABELS, REASONS, SEEDS, corrected, datasets, methods
+from experiments.synthetic import BESIDE, LABELS, REASONS, SEEDS, datasets, keep, methods
 from hideseek.benchmark import Config, Results
 from hideseek.benchmark.layout import Table
 
 PROBLEMS = {name: name for name in ("Syn4", "Syn5", "Syn6")}
-METHODS = ("paper", "balanced", "realx", "invase", "l2x", "l2x-one-epoch", "shap", "lime")
-PUBLISHED = ("paper", "balanced", "realx", "invase", "l2x", "l2x-one-epoch")
+METHODS = ("paper", "balanced", "realx", "realx-unbiased", "invase", "l2x", "l2x-one-epoch", "shap", "lime")
+PUBLISHED = METHODS[:-2]
 
 EXPLANATION = """
 The paper's 51 and 58 are read off a sentence that gives one number for all three problems. L2X is told k = 5 and was
@@ -45,7 +45,7 @@ def tables(results: Results) -> Mapping[str, Table]:
 
 def figures(results: Results, path: Path) -> list[Path]:
     titles = {"switch": "rows with x11 selected, %; the dashed line is what the proof's leak leaves"}
-    file = path.with_name(f"{path.name}_accuracy.png")
+    file = path / "accuracy.png"
     return [boxplots(results, ["switch"], file, titles=titles, line=50, xlim=(-4, 104))]
 
 
@@ -59,8 +59,9 @@ EXPERIMENT = Experiment(
     config=config,
     published="switch_accuracy_median.csv",
     labels={label: LABELS[label] for label in PUBLISHED},
+    beside=BESIDE,
     figures=figures,
-    keep=corrected,
+    keep=keep,
     name="switch",
     tables=tables,
     explanation=EXPLANATION,

@@ -8,17 +8,19 @@ seeds and leaves out 15; here all of 0 to 20 count, and the worst seed stands be
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from experiments.experiment import Experiment, published_lines
 from experiments.figures import boxplots
 from hideseek.benchmark import Config, Results
 from hideseek.benchmark.layout import Table
 from hideseek.datasets import Dataset
-from hideseek.metrics import selection_scores
+from hideseek.metrics import auroc, selection_scores
 
 K = {"Syn1": 2, "Syn2": 4, "Syn3": 4, "Syn4": 5, "Syn5": 5, "Syn6": 5}
 """The largest number of truly relevant features, for methods that must be told."""
@@ -29,19 +31,25 @@ PROBLEMS = {name: name for name in NAMES}
 
 SEEDS = 21
 SWITCH = 10
+AUROCS = {
+    "auroc": "AUROC from the selected features; Hide&Seek: sixteen draws",
+    "auroc_one_draw": "AUROC from one draw, as published",
+    "auroc_all_features": "AUROC of INVASE's network that sees every feature, as published",
+}
 
 LABELS = {
-    "paper": "Hide&Seek", "balanced": "Hide&Seek", "fast": "Hide&Seek", "invase": "INVASE", "invase-": "INVASE",
-    "realx": "REAL-x", "l2x": "L2X", "l2x-one-epoch": "L2X", "shap": "SHAP", "lime": "LIME", "forest": "RForest",
-    "lasso": "LASSO",
+    "paper": "Hide&Seek", "balanced": "Hide&Seek", "fast": "Hide&Seek", "invase": "INVASE", "realx": "REAL-x",
+    "realx-unbiased": "REAL-x", "l2x": "L2X", "l2x-one-epoch": "L2X", "shap": "SHAP", "lime": "LIME",
+    "forest": "RForest", "lasso": "LASSO",
 }  # fmt: skip
+
+BESIDE = ("balanced", "fast", "realx-unbiased", "l2x")
+"""Labels of methods that the paper does not have: our presets, REAL-X without its bias, L2X trained for longer."""
 
 REASONS = {
     "l2x": "Trained for 2,000 updates, where the paper trains for one epoch.",
     "l2x-one-epoch": "One epoch is ten updates, after which a selection is little better than chance "
     "(`python -m experiments.differences l2x`).",
-    "realx": "Selects more cleanly here, where probabilities are thresholded at 0.5; drawing from them explains most "
-    "of the FDR, not the TPR of Syn3 (`python -m experiments.differences realx`).",
     "lime": "It explains 100 rows of each test set, and single runs differ by more than this.",
 }
 """Why methods differ from the paper's numbers, where that was looked into."""
@@ -51,8 +59,8 @@ SHORT: dict[str, dict[str, Any]] = {
     "balanced": {"steps": 50},
     "fast": {"steps": 50},
     "invase": {"iterations": 20, "batch_size": 100},
-    "invase-": {"iterations": 20, "batch_size": 100},
     "realx": {"epochs": 5},
+    "realx-unbiased": {"epochs": 5},
     "l2x": {"steps": 20, "batch_size": 100},
     "shap": {"rounds": 10},
     "lime": {"num_samples": 100, "epochs": 20},
@@ -69,7 +77,7 @@ def activation(name: str) -> str:
 def methods(
     problems: Mapping[str, str] = PROBLEMS, labels: Sequence[str] = tuple(LABELS), *, quick: bool = False
 ) -> dict[str, dict[str, Any]]:
-    """The methods as published, and beside them our presets, INVASE without its baseline, and L2X trained longer.
+    """The methods as published, and beside them our presets, REAL-X without its bias, and L2X trained longer.
 
     Args:
         problems: From the label of a dataset to the name of its problem, which says the activation and k.
@@ -84,8 +92,8 @@ def methods(
         "balanced": {"method": "hideseek", "parameters": {"preset": "balanced"}},
         "fast": {"method": "hideseek", "parameters": {"preset": "fast"}},
         "invase": {"by_dataset": activations},
-        "invase-": {"method": "invase", "parameters": {"baseline": False}, "by_dataset": activations},
-        "realx": {"by_dataset": activations},
+        "realx": {},
+        "realx-unbiased": {"method": "realx", "parameters": {"form": "unbiased"}, "by_dataset": activations},
         "l2x": {"by_dataset": told_both},
         "l2x-one-epoch": {"method": "l2x", "parameters": {"steps": 10}, "by_dataset": told_both},
         "shap": {"by_dataset": told_k},
@@ -140,14 +148,60 @@ def corrected(model: Any, test: Dataset, explanation: Any) -> Mapping[str, Any]:
     return {"tpr_switch_corrected": selection_scores(selected, relevant).tpr}
 
 
+def keep(model: Any, test: Dataset, explanation: Any) -> Mapping[str, Any]:
+    """Return the corrected TPR, and the AUROC as published: from one draw, and INVASE's from all features."""
+    return {**corrected(model, test, explanation), **published_auroc(model, test)}
+
+
+def published_auroc(model: Any, test: Dataset) -> Mapping[str, float]:
+    """Return AUROC from one replacement draw, and that of INVASE's network that sees every feature."""
+    kept = {}
+    if hasattr(model, "prediction_draws"):
+        kept["auroc_one_draw"] = auroc(test.y, from_one_draw(model, test.X))
+    if hasattr(model, "predict_proba_all_features"):
+        kept["auroc_all_features"] = auroc(test.y, model.predict_proba_all_features(test.X))
+    return kept
+
+
+def from_one_draw(model: Any, X: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return class probabilities from one replacement sample for each row, where the model averages several.
+
+    A model with n draws answers with the mean over the first n of its replacement rows, so that differences of such
+    means are the answers of single ones. Each row gets that of one of them, by chance.
+    """
+    fewer, every = copy(model), []
+    for n in range(1, model.prediction_draws + 1):
+        every.append(n * fewer.set_params(prediction_draws=n).predict_proba(X))
+    single = np.diff(np.stack(every), axis=0, prepend=0)
+    return single[np.random.default_rng(0).integers(len(single), size=len(X)), np.arange(len(X))]
+
+
+def auroc_table(results: Results) -> Table:
+    """Return AUROC as our predictions give it and as published, with standard errors."""
+    lines = []
+    for method, dataset in dict.fromkeys((record["method"], record["dataset"]) for record in results):
+        for score in AUROCS:
+            values = list(results.values(method, dataset, score).values())
+            if values:
+                error = np.std(values, ddof=1) / len(values) ** 0.5 if len(values) > 1 else None
+                line = {"method": method, "dataset": dataset, "score": score, "median": float(np.median(values))}
+                lines.append({**line, "mean": float(np.mean(values)), "standard_error": error, "n_seeds": len(values)})
+    return Table(("method", "dataset", "score", "median", "mean", "standard_error", "n_seeds"), lines)
+
+
+def tables(results: Results) -> Mapping[str, Table]:
+    return {"auroc": auroc_table(results), **times(results)}
+
+
 def times(results: Results) -> Mapping[str, Table]:
-    """What each method took for all its runs, beside what the paper's seconds for one run come to."""
+    """What each method took to fit and explain in all its runs, beside what the paper's seconds for one run come to."""
     published = {line["method"]: float(line["seconds"]) for line in published_lines("run_times.csv")}
     lines = []
     for label in dict.fromkeys(record["method"] for record in results):
-        own = [r for r in results if r["method"] == label and r["status"] == "finished" and r["seconds"]]
+        own = [r for r in results if r["method"] == label and r["status"] == "finished"]
         if own:
-            ours, theirs = sum(record["seconds"] for record in own), published.get(LABELS[label])
+            ours = sum(r["scores"]["seconds_fit"] + r["scores"]["seconds_explain"] for r in own)
+            theirs = published.get(LABELS[label])
             line = {"method": label, "runs": len(own), "on": ", ".join(sorted({r["device"] for r in own}))}
             beside = {"published": None if theirs is None else theirs * len(own), "ours": ours}
             lines.append({**line, **beside, "ratio": None if theirs is None else theirs * len(own) / ours})
@@ -155,7 +209,10 @@ def times(results: Results) -> Mapping[str, Table]:
 
 
 def figures(results: Results, path: Path) -> list[Path]:
-    return [boxplots(results, ["tpr", "fdr", "f1"], path.with_name(f"{path.name}_boxplots.png"))]
+    return [
+        boxplots(results, ["tpr", "fdr", "f1"], path / "boxplots.png"),
+        boxplots(results, list(AUROCS), path / "auroc.png", titles=AUROCS),
+    ]
 
 
 EXPERIMENT = Experiment(
@@ -165,7 +222,8 @@ EXPERIMENT = Experiment(
     config=config,
     published="synthetic_tpr_fdr.csv",
     labels=LABELS,
+    beside=BESIDE,
     figures=figures,
-    keep=corrected,
-    tables=times,
+    keep=keep,
+    tables=tables,
 )

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from hideseek import BlackBoxExplainer, Explanation, HideSeekClassifier, HideSeekRegressor
+from hideseek.answers import Predicted
 from hideseek.datasets import make_syn
 from hideseek.datasets.truth import syn_truth
 from hideseek.effects import Effects
@@ -127,8 +128,10 @@ def hand_made(effect, selected, prediction, probability=None, classes=None):
         feature_names=["age", "pay", "sex", "debt"],
         data=np.array([[42, 2.5, "f", 0]], dtype=object),
     )
-    explanation._effects = Effects(selected, change, None if classes is None else np.array(classes))
-    explanation._predicted = np.array([prediction]), None if probability is None else np.array([probability])
+    explanation.answers.give(
+        effects=Effects(selected, change, None if classes is None else np.array(classes)),
+        predicted=Predicted(np.array([prediction]), None if probability is None else np.array([probability])),
+    )
     return explanation
 
 

@@ -13,8 +13,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hideseek import HideSeekClassifier, HideSeekRegressor, HideSeekWarning, InputError, MaskWarning
+from hideseek.datasets import make_syn
 from hideseek.engine import teams
 from hideseek.engine.recipe import PRESETS
+from hideseek.metrics import selection_scores
 
 # the fits here are too short for masks to settle
 pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
@@ -465,3 +467,9 @@ def test_a_column_that_only_a_bad_member_saw_is_not_lost(switch):
     model = HideSeekClassifier(**QUICK, n_members=2, column_fraction=0.5, kept_fraction=0.5).fit(*switch)
     assert model._ensemble.visible.any(dim=0).all()
     assert len(model._ensemble.visible) == 2
+
+
+def test_the_papers_recipe_reaches_its_f1_on_syn4():
+    train, test = (make_syn("Syn4", random_state=seed) for seed in (1, 2))
+    model = HideSeekClassifier("paper", random_state=1).fit(train.X, train.y)
+    assert selection_scores(model.select(test.X), test.relevant).f1 > 94

@@ -2,7 +2,9 @@
 
 import csv
 import re
+import shutil
 import sys
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,14 +50,14 @@ def test_a_quick_run_is_compared_and_drawn(command, tmp_path):
     printed = command("compare", "synthetic", "--quick")
     assert printed.splitlines()[0].split()[:6] == ["method", "dataset", "score", "published", "ours", "difference"]
     assert "missing)" in printed
-    with open(tmp_path / "runs" / "synthetic-quick.csv", newline="") as file:
+    with open(tmp_path / "runs" / "quick" / "synthetic-quick" / "table.csv", newline="") as file:
         lines = {(line["method"], line["dataset"], line["score"]): line for line in csv.DictReader(file)}
     lasso, waiting = lines["lasso", "Syn1", "tpr"], lines["lime", "Syn1", "tpr"]
     assert float(lasso["difference"]) == pytest.approx(float(lasso["ours"]) - float(lasso["published"]))
     assert (waiting["published"], waiting["ours"], waiting["n_seeds"]) == ("19", "", "0")
-    assert (tmp_path / "runs" / "synthetic-quick.md").read_text().startswith("| method | dataset |")
-    picture = Path(command("figures", "synthetic", "--quick").strip())
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    pictures = [Path(path) for path in command("figures", "synthetic", "--quick").split()]
+    assert [picture.name for picture in pictures] == ["boxplots.png", "auroc.png"]
+    assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
     assert not (tmp_path / "results").exists()  # a quick run is no result
 
 
@@ -80,7 +82,8 @@ def test_settings_are_those_published(command):
     assert methods["shap"].parameters_on("Syn1") == {"k": 2}
     assert methods["l2x-one-epoch"].parameters_on("Syn4") == {"steps": 10, "activation": "selu", "k": 5}
     assert methods["invase"].parameters_on("Syn2") == {"activation": "relu"}
-    assert methods["invase-"].parameters_on("Syn6") == {"baseline": False, "activation": "selu"}
+    assert methods["realx"].parameters_on("Syn6") == {}, "as released, with ReLU"
+    assert methods["realx-unbiased"].parameters_on("Syn6") == {"form": "unbiased", "activation": "selu"}
     assert methods["lime"].rows == 100
 
 
@@ -126,12 +129,12 @@ def test_settings_of_the_other_experiments(command):
     far = correlated.config()
     assert far.datasets["Syn2, rho 0.9"].parameters == {"name": "Syn2", "rho": 0.9}
     assert far.methods["invase"].parameters_on("Syn2, rho 0.9") == {"activation": "relu"}
-    assert knockoff.config().methods["deep_knockoff"].parameters == {"preset": "paper", "replacement": "deep_knockoff"}
+    reference = knockoff.config().methods["reference_knockoff"].parameters
+    assert reference == {"preset": "paper", "replacement": "reference_knockoff"}
     curve = annealing.config_of_curves().methods["q = 0, lambda = 0.3"].parameters
     assert curve == {"preset": "paper", "anneal_power": 0, "penalty": 0.3, "validation_fraction": 0.1}
     assert penalty.config().methods["realx, lambda = 0.15"].parameters_on("Syn1") == {
         "penalty": 0.15,
-        "activation": "relu",
     }
     assert {method: usual in penalty.PENALTIES for method, (_, usual) in penalty.METHODS.items()} == dict.fromkeys(
         penalty.METHODS, True
@@ -145,25 +148,65 @@ def test_an_experiment_with_parts_runs_compares_draws_and_reports(command, tmp_p
         "annealing-curves: Results(1 jobs: 1 finished, 0 failed, 0 missing)",
     ]
     command("compare", "annealing", "--quick")
-    with open(tmp_path / "runs" / "annealing-quick.csv", newline="") as file:
+    with open(tmp_path / "runs" / "quick" / "annealing-quick" / "table.csv", newline="") as file:
         line = next(line for line in csv.DictReader(file) if line["method"] == "q = 1")
     assert (line["dataset"], line["score"], line["n_seeds"]) == ("Syn1-6", "tpr", "1")
     for path in command("figures", "annealing", "--quick").split():
         assert Path(path).read_bytes().startswith(b"\x89PNG")
     front = Path(command("report", "--quick").strip())
-    assert re.search(r"\(\[annealing\]\(details/annealing.md\)\) \| \d of 4, 20 not run \| - \|", front.read_text())
-    assert "([lambda](details/lambda.md))" in front.read_text()
-    details = (front.parent / "details" / "annealing.md").read_text()
+    assert re.search(
+        r"\(\[annealing\]\(annealing-quick/README.md\)\) \| \d of 4, 20 not run \| - \|", front.read_text()
+    )
+    assert "([lambda](lambda-quick/README.md))" in front.read_text()
+    details = (front.parent / "annealing-quick" / "README.md").read_text()
     assert "of 4 numbers; 20 are not run yet." in details
     assert "6 runs finished, 0 failed; seeds 0; hideseek" in details
-    assert "![annealing-curves-quick_losses](../annealing-curves-quick_losses.png)" in details
-    assert "[annealing-quick](../annealing-quick.md) ([CSV](../annealing-quick.csv))" in details
+    assert "![annealing-curves-quick: losses](../annealing-curves-quick/losses.png)" in details
+    assert "[table](../annealing-quick/table.csv)" in details
     assert not (tmp_path / "results").exists()
 
 
 def test_masks_are_kept_and_drawn(command):
     command("run", "masks", "--quick")
     assert Path(command("figures", "masks", "--quick").strip()).read_bytes().startswith(b"\x89PNG")
+
+
+def test_stored_runs_take_the_place_of_those_that_are_not_here(command, tmp_path):
+    from experiments.synthetic import EXPERIMENT
+
+    command("run", "synthetic", "--quick", "--seeds", "1", "--methods", "lasso", "paper", "--datasets", "Syn4")
+    command("compare", "synthetic", "--quick")
+    before = {record["method"]: record["scores"] for record in EXPERIMENT.results(quick=True)}
+    assert 0.4 < before["paper"]["auroc_one_draw"] < 1
+    shutil.rmtree(tmp_path / "runs" / "synthetic-quick")
+    after = {record["method"]: record["scores"] for record in EXPERIMENT.results(quick=True)}
+    assert list(after) == list(before)
+    for method, scores in before.items():
+        kept = {name: value for name, value in scores.items() if value is not None}
+        assert after[method] == pytest.approx(kept, rel=1e-4)
+
+
+def test_runs_from_a_changed_tree_are_refused(command, monkeypatch):
+    from hideseek import InputError
+
+    monkeypatch.setenv("HIDESEEK_COMMIT", "0123456789ab+")
+    with pytest.raises(InputError, match="has changes since commit 0123456789ab; commit first"):
+        command("run", "masks")
+
+
+def test_the_queue_runs_what_there_is_time_for_and_goes_on(command, monkeypatch, tmp_path, capsys):
+    from experiments import queue
+
+    monkeypatch.setenv("OUT", str(tmp_path))
+    short, long = queue.Entry("masks", ("paper",), 5, None, ("Syn1",)), queue.Entry("masks", ("paper",), 500)
+    monkeypatch.setattr(queue, "QUEUE", (long, short))
+    for expected in (["not started: 6 jobs", "1 jobs, "], ["not started: 5 jobs, 417 s expected", "done before"]):
+        monkeypatch.setattr(sys, "argv", ["queue", "--quick", "--seconds", "300"])
+        queue.main()
+        for line, part in zip(capsys.readouterr().out.splitlines(), expected, strict=True):
+            assert part in line
+    with tarfile.open(tmp_path / "runs.tar.gz") as file:
+        assert sum(name.endswith(".json") for name in file.getnames()) == 2, "the plan and one run"
 
 
 def test_no_method_of_that_name(command):
@@ -208,7 +251,7 @@ def test_the_verdict_counts_shares_in_points(command):
         ]
     ]
     said = verdict(lines)
-    assert "our own presets included: 1 of 2 numbers; 1 are not run yet." in said
+    assert "methods as published: 1 of 2 numbers; 1 are not run yet." in said
     assert "- a: Syn1 auroc 0.76 (paper 0.8)\n" in said
     assert "- a: Syn1 auroc 0.76 (paper 0.8). Too few rows.\n" in verdict(lines, {"a": "Too few rows."})
     assert ranges([5, 0, 1, 2, 7, 8]) == "0-2, 5, 7-8"
@@ -249,12 +292,14 @@ def test_numbers_in_explanations_come_from_stored_tables(command, tmp_path):
     assert with_numbers("{table|paper|Syn2|tpr|ours}", tmp_path) == "(not stored)"
 
 
-def test_the_stored_front_page_is_short_and_complete():
-    pages = ROOT / "experiments" / "results" / "details"
+def test_the_stored_front_page_is_short_and_complete(command):
+    pages = ROOT / "experiments" / "results"
     front = (ROOT / "experiments" / "RESULTS.md").read_text()
     assert len(front.splitlines()) <= 150
-    for page in pages.glob("*.md"):
-        assert f"(results/details/{page.name})" in front
+    from experiments.__main__ import NAMES
+
+    for page in (pages / name / "README.md" for name in NAMES):
+        assert f"(results/{page.parent.name}/README.md)" in front
         assert "(not stored)" not in page.read_text()
 
 
@@ -298,14 +343,13 @@ def test_there_are_as_many_runs_as_published(command, name, n_seeds):
 def test_settings_of_the_other_experiments_are_those_published(command):
     assert parameters("credit", "paper", "Syn4") == {"preset": "paper", "penalty": 0.1}
     assert parameters("credit", "invase", "Syn1") == {"activation": "relu"}
-    assert parameters("credit", "invase", "CDY") == {"penalty": 0.05}
-    assert parameters("credit", "realx", "Syn2") == {"penalty": 0.05, "activation": "relu"}
-    assert parameters("credit", "realx", "CDY") == {"penalty": 0.05, "activation": "selu"}
+    assert parameters("credit", "invase-0.1", "CDY") == {"penalty": 0.05}
+    assert parameters("credit", "realx", "Syn2") == {"penalty": 0.05}
     assert parameters("hundred", "paper", "Syn1")["penalty"] == 1.8
     ensemble = parameters("hundred", "ensemble", "Syn1")
     assert (ensemble["penalty"], ensemble["n_members"], ensemble["column_fraction"]) == (1.8, 10, 0.9)
     assert [parameters("hundred", label, "Syn3")["penalty"] for label in ("invase", "invase-ideal")] == [1.2, 0.6]
-    assert parameters("hundred", "realx", "Syn1") == {"activation": "relu", "penalty": 1.0}
+    assert parameters("hundred", "realx", "Syn1") == {"penalty": 1.0}
     assert parameters("mnist", "paper", "MNIST 3 and 8")["penalty"] == 0.05
     assert parameters("brca", "paper", "published")["penalty"] == 1.5
     assert parameters("brca", "shap", "published")["rounds"] == 200
@@ -313,7 +357,7 @@ def test_settings_of_the_other_experiments_are_those_published(command):
     assert experiment("credit").config(False).datasets["Syn1"].test == "validation"
     california = experiment("california").config(False).methods
     searched = {label: method.penalties for label, method in california.items() if method.penalties}
-    assert list(searched) == ["paper", "paper-accuracy", "balanced", "invase", "realx"]
+    assert list(searched) == ["paper", "paper-accuracy", "balanced", "invase", "realx", "realx-unbiased"]
     assert set(searched.values()) == {(0, 0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5)}
 
 
@@ -347,7 +391,7 @@ def test_run_times_have_a_ratio_to_hide_and_seek(command, tmp_path):
 def test_genes_are_ranked_beside_the_papers(command, published_data, tmp_path):
     command("run", "brca", "--quick", "--methods", "shap", "l2x-one-epoch")
     assert "gene_by_patient" in command("compare", "brca", "--quick")
-    with open(tmp_path / "runs" / "brca-quick.csv", newline="") as file:
+    with open(tmp_path / "runs" / "quick" / "brca-quick" / "table.csv", newline="") as file:
         lines = [line for line in csv.DictReader(file) if line["method"] == "shap"]
     first = lines[0]
     assert (first["paper_gene"], first["published"], first["gene"], first["our_rank"]) == ("ESR1", "0.695", "ESR1", "1")
@@ -382,13 +426,14 @@ def test_the_pictured_digits_come_first_and_alternate(command, published_data):
 def test_invase_is_judged_on_all_features_too(command, published_data):
     command("run", "credit", "--quick", "--methods", "invase", "lasso", "--datasets", "CDY")
     lines = [line.split() for line in command("compare", "credit", "--quick").splitlines()]
-    found = {(line[0], line[2]): line[3] for line in lines if len(line) > 4 and line[1] == "CDY"}
-    assert found["invase", "auroc"] == found["invase", "auroc_all_features"] == "0.771"
+    compared = lines[: lines.index([])]
+    found = {(line[0], line[2]): line[3] for line in compared if len(line) > 4 and line[1] == "CDY"}
+    assert found["invase", "auroc_all_features"] == "0.771"
     assert ("lasso", "auroc") in found  # not published, and shown
     pictures = command("figures", "credit", "--quick").split()
     assert [Path(picture).name for picture in pictures] == [
-        "credit-quick_scores.png",
-        "credit-quick_correlation.png",
+        "scores.png",
+        "correlation.png",
     ]
 
 
@@ -406,7 +451,7 @@ def test_black_boxes_are_compared_at_equal_size(command, tmp_path, monkeypatch):
     monkeypatch.setattr(black_box, "models", lambda *given: (one for one in every(*given) if one[0] == "xgboost"))
     monkeypatch.setattr(sys, "argv", ["black_box", "--seeds", "1", "--rows", "3", "--preset", "fast"])
     black_box.main()
-    with open(tmp_path / "black_box.csv", newline="") as file:
+    with open(tmp_path / "black_box" / "runs.csv", newline="") as file:
         lines = {line["method"]: line for line in csv.DictReader(file)}
     assert list(lines) == ["hideseek", "shap", "lime", "seek", "random"]
     assert lines["hideseek"]["rows_asked"] == "1000"
@@ -419,12 +464,12 @@ def test_reliability_compares_stated_with_actual_and_draws_it(command, tmp_path)
     command("run", "reliability", "--quick", "--datasets", "Syn1, 11", "three cells", "Syn2, values")
     printed = command("compare", "reliability", "--quick")
     assert printed.splitlines()[0].split() == ["kind", "from", "to", "cells", "stated", "actual"]
-    with open(tmp_path / "runs" / "reliability-quick.csv", newline="") as file:
+    with open(tmp_path / "runs" / "quick" / "reliability-quick" / "table.csv", newline="") as file:
         lines = list(csv.DictReader(file))
     assert {line["kind"] for line in lines} == {"11 columns", "switches"}
     assert sum(int(line["cells"]) for line in lines) <= 2 * 500 * 11
     assert all(float(line["from"]) <= float(line["stated"]) <= float(line["to"]) for line in lines)
-    with open(tmp_path / "runs" / "reliability-quick_rule.csv", newline="") as file:
+    with open(tmp_path / "runs" / "quick" / "reliability-quick" / "rule.csv", newline="") as file:
         assert [line["factor"] for line in csv.DictReader(file)] == ["intercept", "of mask", "of price"]
     assert Path(command("figures", "reliability", "--quick").strip()).read_bytes().startswith(b"\x89PNG")
 
@@ -435,12 +480,12 @@ def test_selections_are_audited_beside_published_figures(command, tmp_path, monk
     command("run", "audit", "--quick", "--methods", "l2x", "lasso", "lime", "--datasets", "Syn4", "ten bits")
     printed = command("compare", "audit", "--quick")
     assert "0 failed" in printed
-    with open(tmp_path / "runs" / "audit-quick.csv", newline="") as file:
+    with open(tmp_path / "runs" / "quick" / "audit-quick" / "table.csv", newline="") as file:
         lines = {(line["dataset"], line["method"]): line for line in csv.DictReader(file)}
     assert lines["Syn4", "lasso"]["selected"] == "5"
     assert re.fullmatch(r"-?0\.\d{4} ± 0\.\d{4}", lines["Syn4", "lasso"]["ENCODE"])
     assert lines["Syn4", "lasso"]["leaks"] == "-"
-    with open(tmp_path / "runs" / "audit-quick_published.csv", newline="") as file:
+    with open(tmp_path / "runs" / "quick" / "audit-quick" / "published.csv", newline="") as file:
         beside = {(line["paper"], line["method"], line["score"]): line for line in csv.DictReader(file)}
     assert beside["REAL-X", "L2X", "eauroc"]["published"] == "0.742"
     assert float(beside["REAL-X", "L2X", "eauroc"]["ours"]) > 0

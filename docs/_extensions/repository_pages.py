@@ -38,11 +38,10 @@ def copy_pages(app: Sphinx) -> None:
     site = Path(app.srcdir)
     for source, target in PAGES.items():
         _copy(ROOT / source, site / target)
-    results = ROOT / "experiments/results"
-    for path in (*results.glob("*.md"), *results.glob("details/*.md"), *results.glob("*.png"), *results.glob("*.csv")):
-        _copy(path, site / "generated/experiments/results" / path.relative_to(results))
-    for path in (ROOT / "benchmarks/results").glob("*.csv"):
-        _copy(path, site / "generated/benchmarks/results" / path.name)
+    for folder in ("experiments/results", "benchmarks/results"):
+        for path in (ROOT / folder).rglob("*.*"):
+            if path.suffix in (".md", ".png", ".csv"):
+                _copy(path, site / "generated" / path.relative_to(ROOT))
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -57,8 +56,8 @@ def _copy(source: Path, target: Path) -> None:
 def _titled(source: Path, text: str) -> str:
     """Return the text with a title; stored tables have none. Pages without a place in the contents say so."""
     if not text.startswith("#"):
-        text = f"# {source.stem}\n\n{text}"
-    return f"---\norphan: true\n---\n\n{text}" if source.parent.name in ("results", "details") else text
+        text = f"# {source.parent.name}\n\n{text}"
+    return f"---\norphan: true\n---\n\n{text}" if "results" in source.parts else text
 
 
 def redirect_links(app: Sphinx, name: str, source: list[str]) -> None:

@@ -29,10 +29,17 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 def read_lines(path: str, where: str = "") -> Lines:
     """Return the lines of a stored table in which the columns have the given values: ``method=balanced;...``."""
-    with (ROOT / path).open(newline="") as file:
-        lines = list(csv.DictReader(file))
+    text = (ROOT / path).read_text()
+    lines = list(csv.DictReader(text.splitlines())) if path.endswith(".csv") else _first_table(text)
     conditions = [condition.split("=", 1) for condition in where.split(";") if condition]
     return [line for line in lines if all(line[name.strip()] == value.strip() for name, value in conditions)]
+
+
+def _first_table(text: str) -> Lines:
+    """Return the lines of the first table of a Markdown page."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+    names, _, *lines = rows
+    return [dict(zip(names, line, strict=True)) for line in lines if len(line) == len(names)]
 
 
 def shown(value: str, digits: int) -> str:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hideseek.answers import Answers, EffectsOf, OfCells, Predictor
 from hideseek.cells import format_value
-from hideseek.effects import Effects
-from hideseek.errors import FileFormatError, InputError, PositionError
+from hideseek.errors import InputError, PositionError
 from hideseek.explanation_file import read_explanation, write_explanation
 from hideseek.explanation_html import html_table
 from hideseek.frames import FrameLibrary, make_frame
 from hideseek.interop import to_shap
 from hideseek.picking import are_names, by_name, positions
+from hideseek.ranking import ranking
 from hideseek.sentences import sentence
 from hideseek.stand_ins import StandIns, best_stand_ins, from_arrays, stand_in_columns, to_arrays
 from hideseek.validation import Rule, as_array, check_parameters, choice, row_number
@@ -25,15 +26,6 @@ if TYPE_CHECKING:
     from hideseek.report import ExplanationPlots
 
 __all__ = ["Explanation"]
-
-Predictor = Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any] | None]]
-"""Maps rows to the prediction of each row, and its probability if the model gives one."""
-
-OfCells = Callable[[NDArray[Any]], NDArray[Any]]
-"""Maps rows to a number for each row and feature."""
-
-EffectsOf = Callable[[NDArray[Any]], Effects]
-"""Maps rows to the changes of their predictions when one more feature is hidden."""
 
 _RULES = {
     "feature_names": Rule("a list of names", lambda value: isinstance(value, Iterable)).or_none(),
@@ -116,22 +108,18 @@ class Explanation:
         self.model = model
         self.target_name = target_name
         self._frame_library = frame_library
-        self._predictor = predictor
-        # Keeps all columns when features are picked, so that predictions can still be made.
-        self._inputs = self.data if inputs is None else as_array("inputs", inputs)
-        self._predicted: tuple[NDArray[Any], NDArray[Any] | None] | None = None
-        self._relevance = relevance
-        self._entry = entry
-        self._entered: NDArray[Any] | None = None
-        self._relevant: NDArray[Any] | None = None
-        self._effects_of = effects
-        self._effects: Effects | None = None
-        self._stand_ins = stand_ins
-        self._picked = np.arange(n_features)  # positions of these features among those of the fit
+        self.stand_ins_by_feature = stand_ins
+        # All columns stay when features are picked, so that predictions can still be made.
+        rows = self.data if inputs is None else as_array("inputs", inputs)
+        self.answers = Answers(n_features, rows, predictor=predictor, relevance=relevance, entry=entry, effects=effects)
+        self._check_shapes(n_rows if inputs is None else len(np.atleast_1d(np.asarray(rows))))
+
+    def _check_shapes(self, n_inputs: int) -> None:
+        n_rows, n_features = self.importance.shape
         for name, size, expected in (
             ("feature_names", len(self.feature_names), n_features),
             ("row_labels", len(self.row_labels), n_rows),
-            ("inputs", n_rows if inputs is None else len(np.atleast_1d(np.asarray(self._inputs))), n_rows),
+            ("inputs", n_inputs, n_rows),
         ):
             if size != expected:
                 raise InputError(f"{name} has {size} entries; importance is {n_rows} rows by {n_features} features")
@@ -156,19 +144,14 @@ class Explanation:
     @property
     def prediction(self) -> NDArray[Any] | None:
         """The model's prediction for each row, or None if the method has no predictor. Shape: ``(rows,)``."""
-        predicted = self._predict()
-        return None if predicted is None else predicted[0]
+        predicted = self.answers.predicted
+        return None if predicted is None else predicted.label
 
     @property
     def probability(self) -> NDArray[Any] | None:
         """The probability of that prediction, or None for regression. Shape: ``(rows,)``."""
-        predicted = self._predict()
-        return None if predicted is None else predicted[1]
-
-    def _predict(self) -> tuple[NDArray[Any], NDArray[Any] | None] | None:
-        if self._predicted is None and self._predictor is not None and self._inputs is not None:
-            self._predicted = self._predictor(self._inputs)
-        return self._predicted
+        predicted = self.answers.predicted
+        return None if predicted is None else predicted.probability
 
     @property
     def selection_probability(self) -> NDArray[Any] | None:
@@ -181,9 +164,7 @@ class Explanation:
         38 % on two (California, switches); 49 % in regression. Not calibrated for preset "fast". None if the model
         was trained at one penalty, as with preset "paper". Shape: ``(rows, features)``.
         """
-        if self._relevant is None and self._relevance is not None and self._inputs is not None:
-            self._relevant = self._relevance(self._inputs)[:, self._picked]
-        return self._relevant
+        return self.answers.selection_probability
 
     @property
     def entry_price(self) -> NDArray[Any] | None:
@@ -193,9 +174,7 @@ class Explanation:
         of training. It ranks the features of a row independently of the penalty; 0 for features that were screened
         away. None if the model was trained at one penalty. Shape: ``(rows, features)``.
         """
-        if self._entered is None and self._entry is not None and self._inputs is not None:
-            self._entered = self._entry(self._inputs)[:, self._picked]
-        return self._entered
+        return self.answers.entry_price
 
     @property
     def effect(self) -> NDArray[np.float64] | None:
@@ -207,18 +186,13 @@ class Explanation:
         selected. Effects do not add up: if two features carry the same information, hiding either one changes little.
         None if the method has no such model. Shape: ``(rows, features)``.
         """
-        effects, prediction = self._find_effects(), self.prediction
+        effects, prediction = self.answers.effects, self.prediction
         return None if effects is None or prediction is None else effects.of_prediction(prediction)
 
     def effect_of(self, label: Any) -> NDArray[np.float64] | None:
         """Return the effects on the probability of one class in every row. Shape: ``(rows, features)``."""
-        effects = self._find_effects()
+        effects = self.answers.effects
         return None if effects is None else effects.of_class(label)
-
-    def _find_effects(self) -> Effects | None:
-        if self._effects is None and self._effects_of is not None and self._inputs is not None:
-            self._effects = self._effects_of(self._inputs).part(slice(None), self._picked)
-        return self._effects
 
     def stand_ins(self) -> Any:
         """Return, for each selected feature of each row, the columns that could replace it.
@@ -242,19 +216,10 @@ class Explanation:
             >>> explanation.stand_ins()["stand_in"].unique().tolist()
             ['x4']
         """
-        if self._stand_ins is None:
+        known = self.stand_ins_by_feature
+        if known is None:
             return None
-        return self._frame(stand_in_columns(self._stand_ins, self.feature_names, self.selected, self.row_labels))
-
-    def _best_stand_ins(self) -> NDArray[Any] | None:
-        """Return the column that would have done as well as each selected feature, or None if no feature has one.
-
-        Shape: ``(rows, features)``, names or None.
-        """
-        known = self._stand_ins or {}
-        if not any(each.does_as_well for name in self.feature_names for each in known.get(name, ())):
-            return None
-        return best_stand_ins(known, self.feature_names, self.selected)
+        return self._frame(stand_in_columns(known, self.feature_names, self.selected, self.row_labels))
 
     # -- indexing -----------------------------------------------------------------------------------------------
 
@@ -278,26 +243,12 @@ class Explanation:
             data=None if self.data is None else self.data[i][:, j],
             row_labels=self.row_labels[i],
             importance_kind=self.importance_kind,
-            predictor=self._predictor,
             model=self.model,
-            relevance=self._relevance,
-            entry=self._entry,
-            effects=self._effects_of,
-            stand_ins=self._stand_ins,
+            stand_ins=self.stand_ins_by_feature,
             frame_library=self._frame_library,
             target_name=self.target_name,
         )
-        if self._relevant is not None:
-            part._relevant = self._relevant[i][:, j]
-        if self._entered is not None:
-            part._entered = self._entered[i][:, j]
-        if self._effects is not None:
-            part._effects = self._effects.part(i, j)
-        part._picked = self._picked[j]
-        part._inputs = None if self._inputs is None else self._inputs[i]
-        if self._predicted is not None:
-            label, probability = self._predicted
-            part._predicted = label[i], None if probability is None else probability[i]
+        part.answers = self.answers.part(i, j)
         return part
 
     # -- display ------------------------------------------------------------------------------------------------
@@ -333,27 +284,14 @@ class Explanation:
         columns |= {"importance": self.importance.reshape(-1), "selected": self.selected.reshape(-1)}
         if (effect := self.effect) is not None:
             columns["effect"] = effect.reshape(-1)
-        if (stand_in := self._best_stand_ins()) is not None:
+        if (stand_in := best_stand_ins(self.stand_ins_by_feature, self.feature_names, self.selected)) is not None:
             columns["stand_in"] = stand_in.reshape(-1)
         return self._frame(columns)
 
     def mean_importance(self) -> Any:
         """Return the ranking over all rows: mean importance, its standard error, and the share of rows selecting it."""
-        _, columns = self._ranking()
+        _, columns = ranking(self.importance, self.selected, self.feature_names)
         return self._frame(columns)
-
-    def _ranking(self) -> tuple[NDArray[np.intp], dict[str, NDArray[Any]]]:
-        """Return the positions of the features, most important first, and the columns of ``mean_importance``."""
-        n_rows = len(self)
-        mean = self.importance.mean(axis=0, dtype=np.float64)
-        spread = self.importance.std(axis=0, ddof=1, dtype=np.float64) if n_rows > 1 else np.full(len(mean), np.nan)
-        order = np.argsort(-mean, kind="stable")
-        return order, {
-            "feature": np.array(self.feature_names)[order],
-            "importance": mean[order],
-            "standard_error": (spread / np.sqrt(n_rows))[order],
-            "selected": self.selected.mean(axis=0)[order],
-        }
 
     def _one_type(self, values: NDArray[Any]) -> Any:
         """Return the values as text for polars, which has no columns of mixed types."""
@@ -416,17 +354,12 @@ class Explanation:
             "importance_kind": np.array(self.importance_kind),
             "frame_library": np.array(self._frame_library),
             "data": self.data,
-            "prediction": self.prediction,
-            "probability": self.probability,
-            "selection_probability": self.selection_probability,
-            "entry_price": self.entry_price,
         }
         if self.target_name is not None:
             arrays["target_name"] = np.array(self.target_name)
-        if (effects := self._find_effects()) is not None:
-            arrays |= effects.to_arrays()
-        if self._stand_ins is not None:
-            arrays |= to_arrays(self._stand_ins)
+        if self.stand_ins_by_feature is not None:
+            arrays |= to_arrays(self.stand_ins_by_feature)
+        arrays |= self.answers.to_arrays()
         write_explanation(path, {name: value for name, value in arrays.items() if value is not None})
 
     @classmethod
@@ -448,11 +381,5 @@ class Explanation:
             target_name=str(arrays["target_name"]) if "target_name" in arrays else None,
             stand_ins=from_arrays(arrays),
         )
-        if "prediction" in arrays:
-            explanation._predicted = arrays["prediction"], arrays.get("probability")
-        explanation._relevant = arrays.get("selection_probability")
-        explanation._entered = arrays.get("entry_price")
-        explanation._effects = Effects.from_arrays(arrays)
-        if explanation._effects is not None and explanation._effects.shape != explanation.shape:
-            raise FileFormatError(f"{os.fspath(path)!r} has effects of another shape than its rows: save it again")
+        explanation.answers = Answers.from_arrays(arrays, explanation.shape, os.fspath(path))
         return explanation

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hideseek.cells import format_value, named_answer, quote_value
+from hideseek.stand_ins import as_good_as
 from hideseek.wording import listed
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def _named(one: Explanation, j: int) -> str:
 
 def _stand_in(one: Explanation, j: int) -> str:
     """Return " (x12 would have done as well)", or nothing if every such column is selected itself or there is none."""
-    found = [each.name for each in (one._stand_ins or {}).get(one.feature_names[j], ()) if each.does_as_well]
+    found = as_good_as(one.feature_names[j], one.stand_ins_by_feature)
     selected = {one.feature_names[k] for k in np.flatnonzero(one.selected[0])} if found else set()
     free = [name for name in found if name not in selected]
     return f" ({free[0]} would have done as well)" if free else ""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hideseek.errors import FileFormatError
 
-__all__ = ["StandIn", "StandIns", "best_stand_ins", "from_arrays", "stand_in_columns", "to_arrays"]
+__all__ = ["StandIn", "StandIns", "as_good_as", "best_stand_ins", "from_arrays", "stand_in_columns", "to_arrays"]
 
 _AS_WELL, _AT_WORST = 0.1, 0.3
 """A stand-in does as well if its loss is at most this share of ``loss_hidden``, as measured and plus two standard
@@ -62,19 +62,27 @@ def stand_in_columns(
     }
 
 
-def best_stand_ins(stand_ins: StandIns, names: Sequence[str], selected: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return, for each selected feature, the column that would have done as well; None if there is none.
+def as_good_as(feature: str, stand_ins: StandIns | None) -> list[str]:
+    """Return the columns that would have done as well as a feature, the best first."""
+    return [each.name for each in (stand_ins or {}).get(feature, ()) if each.does_as_well]
 
-    A column that is selected in the same row does not count. Shape: ``(rows, features)``, objects.
+
+def best_stand_ins(
+    stand_ins: StandIns | None, names: Sequence[str], selected: NDArray[np.bool_]
+) -> NDArray[Any] | None:
+    """Return, for each selected feature, the column that would have done as well; None if no feature has one.
+
+    A column that is selected in the same row does not count. Shape: ``(rows, features)``, names or None.
     """
+    found = {j: as_good_as(name, stand_ins) for j, name in enumerate(names)}
+    if not any(found.values()):
+        return None
     best = np.full(selected.shape, None, dtype=object)
     place = {name: j for j, name in enumerate(names)}
-    for feature, found in stand_ins.items():
-        if (j := place.get(feature)) is None:
-            continue
-        for each in reversed([each for each in found if each.does_as_well]):
-            free = selected[:, j] if each.name not in place else selected[:, j] & ~selected[:, place[each.name]]
-            best[free, j] = each.name
+    for j, columns in found.items():
+        for column in reversed(columns):
+            free = selected[:, j] if column not in place else selected[:, j] & ~selected[:, place[column]]
+            best[free, j] = column
     return best
 
 

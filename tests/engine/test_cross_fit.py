@@ -11,10 +11,8 @@ from hideseek.engine.batches import Batches
 from hideseek.engine.draws import member_seeds
 from hideseek.engine.eager import BigSteps, SmallSteps, eager_steps
 from hideseek.engine.ensemble import Ensemble, draw_pool
-from hideseek.engine.hideseek import HideSeek, Rows, prediction_loss
 from hideseek.engine.knockoffs import GaussianKnockoffs
-from hideseek.engine.networks import Layer, Mlp
-from hideseek.engine.objective import PREDICTION_LOSSES
+from hideseek.engine.networks import Mlp
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.replacement import Marginal
 from hideseek.engine.scaling import Scaler
@@ -25,73 +23,6 @@ from hideseek.engine.training import train
 CPU = torch.device("cpu")
 MEMBERS, COLUMNS, ROWS = 3, 5, 8
 RECIPE = Recipe(steps=6, batch_size=48, learning_rate=1e-2, hidden_layers=(8, 6), cross_fit=True)
-
-
-def normal(*shape):
-    return torch.randn(*shape, dtype=torch.float64)
-
-
-def network(matrices, values):
-    for i, matrix in enumerate(matrices):
-        values = matrix[:, :, :-1] @ (values if i == 0 else values.relu()) + matrix[:, :, -1:]
-    return values
-
-
-def row_losses(loss, y_hat, target, weight):
-    if loss == "cross_entropy":
-        losses = torch.nn.functional.cross_entropy(y_hat, target, reduction="none")
-    else:
-        losses = ((y_hat - target) ** 2)[:, 0]
-    return losses * weight
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("hidden", [(), (7,), (20, 3)])
-@pytest.mark.parametrize("loss", sorted(PREDICTION_LOSSES))
-def test_the_gradient_is_autograds(loss, hidden, weighted):
-    torch.manual_seed(0)
-    n_outputs, half = 1 if loss == "squared_error" else 4, ROWS // 2
-    hide, seek = Mlp((COLUMNS, *hidden, COLUMNS)), Mlp((COLUMNS, *hidden, n_outputs))
-    stack = Stack.from_members(hide, seek, normal(MEMBERS, hide.n_parameters + 2 * seek.n_parameters) / 2)
-    x, x_hat, target = normal(MEMBERS, COLUMNS, ROWS), normal(MEMBERS, COLUMNS, ROWS), normal(MEMBERS, n_outputs, ROWS)
-    target = target.softmax(dim=1) if loss == "cross_entropy" else target
-    weight, price = normal(MEMBERS, ROWS).exp() if weighted else None, normal(MEMBERS, COLUMNS, 1).exp()
-
-    parameters = stack.parameters.clone().requires_grad_()
-    hide_matrices, seek_matrices = stack.matrices(parameters)
-    mask = network(hide_matrices, x).sigmoid()
-    z, counted = mask * x + (1 - mask) * x_hat, torch.ones(MEMBERS, ROWS) if weight is None else weight
-    total, expected_loss = (price * mask * counted[:, None]).sum(), 0
-    for number, (own, others) in enumerate(((slice(half), slice(half, None)), (slice(half, None), slice(half)))):
-        mine = [matrix[number::2] for matrix in seek_matrices]
-        learned = row_losses(loss, network(mine, z[:, :, own].detach()), target[:, :, own], counted[:, own])
-        frozen = [matrix.detach() for matrix in mine]
-        told = row_losses(loss, network(frozen, z[:, :, others]), target[:, :, others], counted[:, others])
-        total = total + (learned.sum() + told.sum()) / ROWS
-        expected_loss = expected_loss + told.sum(dim=1).detach()
-    (expected,) = torch.autograd.grad(total, parameters)
-
-    gradient = torch.full_like(stack.parameters, torch.nan)
-    layers = (
-        [Layer.of(*pair) for pair in zip(*networks, strict=True)]
-        for networks in zip(stack.matrices(stack.parameters), stack.matrices(gradient), strict=True)
-    )
-    hide_layers, seek_layers = layers
-    with_ones = torch.cat((x, torch.ones_like(x[:, :1])), dim=1)
-    objective = HideSeek(stack, PREDICTION_LOSSES[loss], MEMBERS, ROWS, ROWS)
-    for times in (1, 1, 2):  # buffers are used again; the last time adds
-        rows = Rows(with_ones, x_hat, x - x_hat, target, weight, price)
-        loss_sum, mask_sum = objective.gradient(hide_layers, seek_layers, rows, add=times == 2)
-        torch.testing.assert_close(loss_sum.sum(dim=1), expected_loss)
-        torch.testing.assert_close(mask_sum, (mask * counted[:, None]).sum(dim=2).detach())
-        torch.testing.assert_close(gradient, times * expected)
-
-    each = [
-        row_losses(loss, network([matrix[i::2] for matrix in stack.matrices(stack.parameters)[1]], z), target, counted)
-        for i in range(2)
-    ]
-    got = prediction_loss(stack, PREDICTION_LOSSES[loss], (x, target, weight), x_hat)
-    torch.testing.assert_close(got, torch.stack(each).mean(dim=(0, 2)).detach())
 
 
 def make_data(rows=200, kind="classes", tables=1, weighted=False):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from hideseek.engine.draws import Stream, draw_columns, integers, member_seeds, step_keys, uniform, words
+from hideseek.engine.draws import Stream, batch_cells, draw_columns, integers, member_seeds, step_keys, uniform, words
 from hideseek.errors import InputError
 
 SEEDS = np.array([3, 1, 4, 1, 5])
@@ -77,3 +77,17 @@ def test_every_member_sees_its_share_and_every_column_is_seen():
 def test_a_share_that_cannot_cover_the_columns_is_refused():
     with pytest.raises(InputError, match="at least 5 members"):
         draw_columns(member_seeds(0, 2), 10, 0.2)
+
+
+@pytest.mark.parametrize(("n_rows", "n_parts"), [(12, 1), (12, 2), (6, 1), (6, 2)])
+def test_cells_of_a_batch_are_numbered_feature_by_feature(n_rows, n_parts):
+    whole = torch.arange(5 * 12).view(5, n_parts, 12 // n_parts)
+    cells = batch_cells(5, 12, n_rows, n_parts, torch.device("cpu"))
+    assert cells.tolist() == whole[:, :, : n_rows // n_parts].flatten().tolist()
+
+
+def test_cells_of_a_million_rows_and_thousands_of_columns_are_distinct():
+    cells = batch_cells(4000, 1_000_000, 4, 2, torch.device("cpu"))
+    assert cells.dtype == torch.int32
+    assert len(cells.unique()) == 4000 * 4
+    assert int(cells[-1]) % 2**32 == 3999 * 1_000_000 + 500_001

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -88,3 +90,20 @@ def test_rows_drawn_ahead_are_used_once_even_past_the_last_step():
     """The recipe has 30 steps; whoever asks for more gets new rows, with a second thread as without."""
     one, two = (after_steps(make_problem(batch_size=900), n_steps=60, n_threads=n) for n in (1, 2))
     assert torch.equal(one[0], two[0])
+
+
+def test_a_block_of_a_batch_of_more_than_two_billion_cells_can_be_drawn():
+    n_columns = 2200
+    stack, _ = initial_stack(
+        Mlp((n_columns, n_columns)),
+        Mlp((n_columns, 2)),
+        Members(member_seeds(0, 1), np.zeros(1), np.ones((1, n_columns), dtype=bool), np.zeros(1, dtype=int)),
+        CPU,
+    )
+    problem = SimpleNamespace(
+        stack=stack, loss="cross_entropy", batch_size=1_000_000, visible=torch.ones(1, n_columns), seeds=torch.zeros(1)
+    )
+    _, draws = eager._Workspace(problem).of(1, 4)
+    picked = draws.integers(torch.zeros(1, 2, dtype=torch.int32), 1000)
+    assert picked.shape == (1, 4 * n_columns)
+    assert picked.unique().numel() > 990

@@ -49,6 +49,25 @@ def test_a_mask_is_the_mean_over_the_members_that_saw_the_column(ensemble, raw):
     assert (got[:, 3] == 0).all(), "no member saw it"
 
 
+def test_masks_of_members_are_zero_where_a_member_does_not_see_the_column(ensemble, raw):
+    each, rows = member_masks(ensemble, raw[:20]), ensemble.masks_of_members(raw[:20])
+    np.testing.assert_allclose(rows[:, :, :3], each.transpose(0, 2, 1)[:, :, :3], atol=1e-6)
+    assert (rows[0, :, 4] == 0).all()
+    assert (rows[1, :, 4] > 0).all()
+
+
+def test_some_members_are_those_of_the_weights_by_member(ensemble):
+    which = torch.tensor([2, 0])
+    assert torch.equal(ensemble.stack.of(which).by_member(), ensemble.stack.by_member()[which])
+
+
+def test_several_draws_at_once_give_the_same_outputs(ensemble, raw, monkeypatch):
+    expected = [ensemble.outputs(raw[:20], 5, softmax=True, threshold=threshold) for threshold in (None, 0.4)]
+    monkeypatch.setattr(Ensemble, "_draws_at_once", lambda self, n_rows: 2)
+    for threshold, each in zip((None, 0.4), expected, strict=True):
+        np.testing.assert_allclose(ensemble.outputs(raw[:20], 5, softmax=True, threshold=threshold), each, atol=1e-6)
+
+
 def test_outputs_average_members_and_draws(ensemble, raw):
     rows, masks = raw[:20], member_masks(ensemble, raw[:20])
     x = ensemble.scaler.transform(rows).T

@@ -13,7 +13,8 @@ from triton.runtime.errors import OutOfResources
 from hideseek.engine import kernels
 from hideseek.engine.draws import Stream, member_seeds, step_keys
 from hideseek.engine.eager import eager_steps
-from hideseek.engine.fused import FusedMarginal, FusedSteps, TooSmallCardError, pays
+from hideseek.engine.fused import FusedMarginal, TooSmallCardError, fused_steps, pays
+from hideseek.engine.groups import Groups
 from hideseek.engine.networks import Mlp
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.replacement import Marginal
@@ -23,49 +24,102 @@ from hideseek.engine.steps import Problem
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 CASES = {
     "full batch": {},
-    "drawn batch": {"batch_size": 70},
-    "regression": {"loss": "squared_error", "outputs": 1},
+    "drawn batch": {"batch_size": 50},
+    "regression": {"target": "values", "outputs": 1},
     "odd widths and weights": {"hidden": (20, 24), "weighted": True},
-    "many columns, classes and chunks": {"columns": 20, "outputs": 5, "rows": 2100},
+    "many columns, classes and chunks": {"columns": 20, "outputs": 5, "rows": 150},
+    "class probabilities": {"target": "probabilities", "batch_size": 40},
+    "two Seeks": {"cross_fit": True, "batch_size": 60},
+    "two Seeks, full batch": {"cross_fit": True, "weighted": True, "rows": 61},
+    "folds": {"folds": True},
+    "range of prices": {"path": True, "batch_size": 50},
+    "groups": {"groups": (1, 3, 2), "columns": 6, "batch_size": 50},
+    "the default": {
+        "path": True,
+        "cross_fit": True,
+        "folds": True,
+        "batch_size": 48,
+        "groups": (2, 1, 5, 9),
+        "columns": 17,
+    },
+    "wide layers": {"columns": 70, "hidden": (64, 40), "path": True, "cross_fit": True, "batch_size": 40},
+    "everything": {
+        "columns": 9,
+        "groups": (4, 1, 4),
+        "path": True,
+        "cross_fit": True,
+        "folds": True,
+        "weighted": True,
+        "target": "probabilities",
+        "batch_size": 140,
+        "rows": 300,
+    },
 }
 
 
 def make_problem(
-    *, rows=300, columns=5, outputs=3, hidden=(32, 32), batch_size=None, loss="cross_entropy", weighted=False
+    *,
+    rows=70,
+    columns=5,
+    outputs=3,
+    hidden=(32, 32),
+    batch_size=None,
+    target="numbers",
+    weighted=False,
+    cross_fit=False,
+    path=False,
+    folds=False,
+    groups=None,
 ) -> Problem:
     generator = torch.Generator().manual_seed(0)
     X = torch.randn(2, rows, columns, generator=generator)
-    target = X[..., 0] if loss == "squared_error" else torch.randint(outputs, (2, rows), generator=generator)
+    targets = {
+        "values": X[..., 0],
+        "numbers": torch.randint(outputs, (2, rows), generator=generator),
+        "probabilities": torch.rand(2, rows, outputs, generator=generator).softmax(dim=2),
+    }
     weight = 2 * torch.rand(2, rows, generator=generator) if weighted else None
-    visible = np.ones((3, columns), dtype=bool)
+    visible = np.ones((3, columns if groups is None else len(groups)), dtype=bool)
     visible[1, 2] = False
-    members = Members(member_seeds(0, 3), np.array([0.02, 0.05, 0.0]), visible, np.array([1, 0, 1]))
-    hide, seek = Mlp((columns, *hidden, columns)), Mlp((columns, *hidden, outputs))
-    stack, trainable = initial_stack(hide, seek, members, DEVICE)
+    price, fold = np.array([0.02, 0.05, 1e-9]), np.arange(3) if folds else None
+    lowest = price / 50 if path else None
+    members = Members(member_seeds(0, 3), price, visible, np.array([1, 0, 1]), lowest, fold)
+    group = Groups.from_widths(groups, DEVICE)
+    hide = Mlp((columns, *hidden, visible.shape[1] * (1 + path)))
+    stack, trainable = initial_stack(
+        hide, Mlp((columns + path, *hidden, outputs)), members, DEVICE, 1 + cross_fit, group
+    )
     seeds, table, price, visible = (
         torch.from_numpy(part).to(DEVICE) for part in (members.seeds, members.table, members.price, visible)
     )
-    recipe = Recipe(steps=6, batch_size=batch_size, hidden_layers=hidden, learning_rate=1e-2)
-    data = Data(X, target, weight).to(DEVICE)
-    return Problem(recipe, data, loss, stack, trainable, seeds, table, price.float(), visible.float())
+    recipe = Recipe(steps=6, batch_size=batch_size, hidden_layers=hidden, learning_rate=1e-2, cross_fit=cross_fit)
+    data = Data(X, targets[target], weight, (torch.arange(rows) % 5).expand(2, -1) if folds else None).to(DEVICE)
+    left_out = None if fold is None else torch.from_numpy(fold).to(DEVICE)
+    loss = "squared_error" if target == "values" else "cross_entropy"
+    return Problem(recipe, data, loss, stack, trainable, seeds, table, price.float(), visible.float(), left_out)
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_kernel_takes_the_steps_of_the_eager_path(case):
+def test_the_kernel_takes_the_steps_of_the_eager_path(case, monkeypatch):
+    monkeypatch.setattr("hideseek.engine.fused._CHUNK_ROWS", 80)
     fused, eager = make_problem(**CASES[case]), make_problem(**CASES[case])
     # A GPU's matrix units round the factors of a weight's gradient to 10 bits.
     error = 2e-3 if DEVICE.type == "cuda" else 1e-6
     with torch.inference_mode():
-        steps, reference = FusedSteps(fused), eager_steps(eager, Marginal(eager.data.columns, eager.table))
+        steps, reference = (
+            fused_steps(fused),
+            eager_steps(eager, Marginal(eager.data.columns, eager.table, eager.stack.groups)),
+        )
         steps.run(1)
         reference.run(1)
         gradient, expected = (one._gradients.sum(dim=0) * fused.trainable for one in (steps, reference))
         torch.testing.assert_close(gradient, expected, atol=error * expected.abs().max().item(), rtol=0)
-        steps.run(2)
-        reference.run(2)
-        torch.testing.assert_close(steps.take_losses(3), reference.take_losses(3), atol=1e-3, rtol=1e-3)
+        steps.run(1)
+        reference.run(1)
+        torch.testing.assert_close(steps.take_losses(2), reference.take_losses(2), atol=1e-3, rtol=1e-3)
     if DEVICE.type == "cpu":
-        torch.testing.assert_close(fused.stack.parameters, eager.stack.parameters, atol=1e-4, rtol=0)
+        # Adam magnifies rounding errors where a gradient is nearly zero; a wrong sign would make 2e-2.
+        torch.testing.assert_close(fused.stack.parameters, eager.stack.parameters, atol=2e-3, rtol=0)
 
 
 def test_draws_are_the_same_cell_by_cell():
@@ -92,17 +146,17 @@ def test_a_smaller_card_gets_smaller_tiles(monkeypatch):
 
     monkeypatch.setattr(kernels, "gradient", Card())
     with torch.inference_mode():
-        steps = FusedSteps(make_problem())
+        steps = fused_steps(make_problem())
         assert (steps.take_losses(1) == 0).all(), "the trial leaves no trace"
         steps.run(1)
         small = steps.take_losses(1)
         limit[0] = 64
-        steps = FusedSteps(make_problem())
+        steps = fused_steps(make_problem())
         steps.run(1)
         torch.testing.assert_close(small, steps.take_losses(1))
-        limit[0] = 16
+        limit[0] = 8
         with pytest.raises(TooSmallCardError):
-            FusedSteps(make_problem())
+            fused_steps(make_problem())
 
 
 def test_it_is_used_where_it_pays(monkeypatch):
@@ -110,5 +164,12 @@ def test_it_is_used_where_it_pays(monkeypatch):
     assert not pays(problem), "a small fit is over before the kernel is compiled"
     monkeypatch.setattr("hideseek.engine.fused._WORTH_COMPILING", 0)
     assert pays(problem)
-    for case in ({"hidden": (64, 64)}, {"hidden": (8,)}, {"columns": 64}, {"outputs": 40}):
+    assert pays(make_problem(columns=62, path=True, cross_fit=True, folds=True, groups=(2,) * 31))
+    for case in (
+        {"hidden": (64, 64)},
+        {"hidden": (8,)},
+        {"columns": 64},
+        {"columns": 63, "path": True},
+        {"outputs": 40},
+    ):
         assert not pays(make_problem(**case))

@@ -6,9 +6,6 @@ from hideseek.engine import eager
 from hideseek.engine.draws import Stream, member_seeds, step_keys
 from hideseek.engine.ensemble import POOL_ROWS, Ensemble, draw_pool
 from hideseek.engine.groups import Groups
-from hideseek.engine.hideseek import HideSeek, Rows, prediction_loss
-from hideseek.engine.networks import Layer, Mlp
-from hideseek.engine.objective import PREDICTION_LOSSES
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.replacement import Marginal
 from hideseek.engine.scaling import Scaler
@@ -26,45 +23,6 @@ def test_features_of_one_column_each_need_no_groups():
     groups = Groups.from_widths(WIDTHS)
     assert groups.feature.tolist() == FEATURE
     assert groups.n_features == 3
-
-
-def test_one_mask_for_all_columns_of_a_feature_and_its_gradient():
-    """Eq. 12 with the mask written out by column, for autograd to follow."""
-    groups, members, rows = Groups.from_widths(WIDTHS), 2, 7
-    hide, seek = Mlp((6, 8, 3)), Mlp((6, 8, 4))
-    generator = torch.Generator().manual_seed(0)
-
-    def normal(*shape):
-        return torch.randn(*shape, generator=generator, dtype=torch.float64)
-
-    stack = Stack.from_members(hide, seek, normal(members, hide.n_parameters + seek.n_parameters) / 2, groups)
-    x, x_hat, target = normal(members, 6, rows), normal(members, 6, rows), normal(members, 4, rows).softmax(dim=1)
-    price = torch.tensor([0.3, 2.0], dtype=torch.float64)[:, None, None].expand(-1, 3, 1) / rows
-
-    parameters = stack.parameters.clone().requires_grad_()
-    (hide_1, hide_2), (seek_1, seek_2) = stack.matrices(parameters)
-
-    def network(first, second, values):
-        hidden = (first[:, :, :-1] @ values + first[:, :, -1:]).relu()
-        return second[:, :, :-1] @ hidden + second[:, :, -1:]
-
-    mask = network(hide_1, hide_2, x).sigmoid()
-    wide = mask[:, FEATURE]
-    y_hat = network(seek_1, seek_2, wide * x + (1 - wide) * x_hat)
-    prediction = torch.nn.functional.cross_entropy(y_hat, target, reduction="none").mean(dim=1)
-    (expected,) = torch.autograd.grad(prediction.sum() + (price * mask).sum(), parameters)
-
-    gradient = torch.full_like(stack.parameters, torch.nan)
-    layers = [
-        [Layer.of(*pair) for pair in zip(*networks, strict=True)]
-        for networks in zip(stack.matrices(stack.parameters), stack.matrices(gradient), strict=True)
-    ]
-    batch = Rows(torch.cat((x, torch.ones_like(x[:, :1])), dim=1), x_hat, x - x_hat, target, None, price)
-    _, mask_sum = HideSeek(stack, PREDICTION_LOSSES["cross_entropy"], members, rows, rows).gradient(*layers, batch)
-    torch.testing.assert_close(gradient, expected)
-    torch.testing.assert_close(mask_sum, mask.sum(dim=2).detach())
-    loss = prediction_loss(stack, PREDICTION_LOSSES["cross_entropy"], (x, target, None), x_hat)
-    torch.testing.assert_close(loss, prediction.detach())
 
 
 def rows_of(values: torch.Tensor, n_rows: int) -> torch.Tensor:

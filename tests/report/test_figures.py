@@ -75,7 +75,7 @@ def image_of(explanation, ax):
 
 def path_of(explanation, ax):
     priced = explanation[:]
-    priced._entered = 1e-4 + np.abs(np.nan_to_num(explanation.importance)) / 10
+    priced.answers.give(entry_price=1e-4 + np.abs(np.nan_to_num(explanation.importance)) / 10)
     return priced.plot.path(-1, ax=ax)
 
 

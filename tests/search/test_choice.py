@@ -55,9 +55,9 @@ def judged(monkeypatch):
 
     def answers(ensemble, X, prices, n_draws, *, softmax, threshold):
         wrong = np.broadcast_to(ensemble.error, len(prices))[:, None, None]
-        shown = np.arange(2) < np.broadcast_to(ensemble.n_selected, len(prices))[:, None, None]
-        selected = np.broadcast_to(shown, (len(prices), len(X), 2))
-        return np.broadcast_to(X[:, :1] + wrong, (len(prices), len(X), 1)), selected
+        counts = np.broadcast_to(ensemble.n_selected, len(prices))[:, None]
+        shape = len(prices), len(X)
+        return np.broadcast_to(X[:, :1] + wrong, (*shape, 1)), np.broadcast_to(counts, shape)
 
     monkeypatch.setattr(choice, "answers_along", answers)
 

@@ -4,6 +4,7 @@ import torch
 
 from hideseek.datasets import make_syn
 from hideseek.engine.scaling import Scaler
+from hideseek.search import screening as screening_module
 from hideseek.search import terms
 from hideseek.search.screening import residuals_of
 from hideseek.search.screening import screen as screen_raw
@@ -112,3 +113,19 @@ def test_scores_of_terms_that_mean_nothing_are_standard_normal(noise):
     assert scores.square().mean().item() == pytest.approx(1, abs=0.1)
     changes = modifier_scores(Z, residuals[0], Z[:20])
     assert 1.0 < changes.square().mean().item() < 2.0, "the larger of two scores, of a column and of its sign"
+
+
+@pytest.mark.parametrize("name", ["Syn1", "Syn4", "Syn6"])
+def test_half_precision_keeps_the_same_columns(name, monkeypatch):
+    data = make_syn(name, n_samples=5000, n_features=200, random_state=100)
+    residuals = residuals_of(data.y, 2, None)
+    single = screen(data.X, residuals, fewest=16)
+    monkeypatch.setattr(screening_module, "_dtype_for", lambda n_columns, device: torch.bfloat16)
+    half = screen(data.X, residuals, fewest=16)
+    assert (half.kept == single.kept).all()
+    np.testing.assert_allclose(half.score, single.score, atol=0.01)
+
+
+def test_narrow_tables_are_screened_in_single_precision():
+    assert screening_module._dtype_for(1999, torch.device("cpu")) == torch.float32
+    assert screening_module._device_for(10, None) == torch.device("cpu")

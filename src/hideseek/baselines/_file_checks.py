@@ -35,6 +35,9 @@ _OF_THE_FILE = {
     "device": text(100),  # device of the machine that wrote the file
     "random_state": integer(0, 2**32 - 1).or_none(),
 }
+_NEWER = ("form",)
+"""Parameters that earlier files do not have; they matter only in training."""
+
 _ARRAYS = {
     "parameters": ArrayRule(("f4",), (1, "weights")),
     "statistics": ArrayRule(("f4",), (1, "moments")),
@@ -48,7 +51,9 @@ def check_state(owner: Any, arrays: Arrays, description: Description) -> None:
     """Raise a FileFormatError unless these make a valid method of class ``owner`` with finite answers."""
     names = Rule("null or a list of text", lambda value: value is None or _is_names(value))
     parameters: dict[str, Rule | Node] = {**owner._rules, **_OF_THE_FILE}
-    fields: dict[str, Rule | Node] = {"parameters": Fields(parameters), "classes": LABELS, "feature_names": names}
+    optional = {name: parameters.pop(name) for name in _NEWER if name in parameters}
+    of_the_method = Fields(parameters, optional)
+    fields: dict[str, Rule | Node] = {"parameters": of_the_method, "classes": LABELS, "feature_names": names}
     check_value(description, Fields(fields), "description")
     check_array_names(list(arrays), _ARRAYS)
     n_columns = len(arrays["center"]) if arrays["center"].ndim else 0

@@ -75,9 +75,9 @@ class Networks:
         """Return the outputs of a network. Shape: ``x (members, features, rows)`` -> ``(members, outputs, rows)``."""
         return self.shapes[name].forward(self._weights[name], x, self._statistics[name], training=training)
 
-    def penalty(self, name: str) -> Tensor:
-        """Return the sum of the squares of a network's matrices. Shape: ``(members,)``."""
-        return self.shapes[name].kernel_penalty(self._weights[name])
+    def penalty(self, name: str, *, last: bool = True) -> Tensor:
+        """Return the sum of the squares of a network's matrices, or of all but its last. Shape: ``(members,)``."""
+        return self.shapes[name].kernel_penalty(self._weights[name], last=last)
 
     def member(self, k: int) -> Networks:
         """Return the networks of one member."""
@@ -93,8 +93,13 @@ Loss = Callable[[Networks, Batch, Tensor], Tensor]
 """Networks, a batch and the keys of its draws -> the loss of each member, ``(members,)``."""
 
 
-def log_likelihood(output: Tensor, y: Tensor) -> Tensor:
-    """Return log p(y) of each row. Shape: ``(members, classes, rows)``, ``(members, rows)`` -> ``(members, rows)``."""
+def log_likelihood(output: Tensor, y: Tensor, added: float = 0.0) -> Tensor:
+    """Return log p(y) of each row, or log(p(y) + added), which is bounded below.
+
+    Shape: ``(members, classes, rows)``, ``(members, rows)`` -> ``(members, rows)``.
+    """
+    if added:
+        return (output.softmax(dim=1).gather(1, y[:, None]).squeeze(1) + added).log()
     return output.log_softmax(dim=1).gather(1, y[:, None]).squeeze(1)
 
 

@@ -19,6 +19,7 @@ from hideseek.validation import Rule, integer, number
 __all__ = ["Invase", "log_bernoulli"]
 
 _TINY = 1e-8
+"""Added to probabilities before their logarithm is taken, as in the released code; it bounds the rewards."""
 
 
 def log_bernoulli(probability: Tensor, selected: Tensor) -> Tensor:
@@ -109,9 +110,9 @@ class Invase(NeuralBaseline):
             probability = torch.sigmoid(networks("actor", x))
             selected = (uniform(keys, x[0].numel()).view_as(x) < probability.detach()).float()
             with torch.no_grad():  # the rewards use the weights before this step
-                reward = log_likelihood(networks("critic", selected * x), y)
+                reward = log_likelihood(networks("critic", selected * x), y, _TINY)
                 if self.baseline:
-                    reward -= log_likelihood(networks("baseline", x), y)
+                    reward -= log_likelihood(networks("baseline", x), y, _TINY)
             gain = reward * log_bernoulli(probability, selected) - penalty[:, None] * probability.mean(dim=1)
             total = -gain.mean(dim=1) - log_likelihood(networks("critic", selected * x, training=True), y).mean(dim=1)
             if self.baseline:

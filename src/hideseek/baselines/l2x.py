@@ -38,7 +38,7 @@ class L2X(NeuralBaseline):
         batch_size: Rows per step, drawn with replacement.
         learning_rate: Learning rate of Adam.
         temperature: Temperature of the relaxed draws.
-        l2: Weight of the squared matrices in the losses.
+        l2: Weight of the squared matrices in the loss; the selector's last is not among them, as released.
         activation: "relu" (as published on Syn1-2) or "selu" (elsewhere).
         device: "auto" is the GPU if there is one.
         random_state: Random seed; the same seed gives the same result.
@@ -100,7 +100,8 @@ class L2X(NeuralBaseline):
             u = uniform(keys, self.k * x[0].numel()).float().clamp(1e-6, 1 - 1e-6).view(len(x), self.k, *x.shape[1:])
             mask = relaxed_subset(networks("selector", x), u, self.temperature)
             likelihood = log_likelihood(networks("predictor", mask * x, training=True), y)
-            return self.l2 * torch.stack([networks.penalty(name) for name in names]).sum(dim=0) - likelihood.mean(dim=1)
+            squares = networks.penalty("selector", last=False) + networks.penalty("predictor")
+            return self.l2 * squares - likelihood.mean(dim=1)
 
         return [(names, loss, self.steps)]
 

@@ -16,15 +16,20 @@ from hideseek.baselines._neural import SHARED_RULES, Loss, Networks, NeuralBasel
 from hideseek.engine.dense import Dense
 from hideseek.engine.draws import uniform
 from hideseek.engine.stack import Batch
-from hideseek.validation import Rule, number
+from hideseek.validation import Rule, choice, number
 
 __all__ = ["RealX", "rebar"]
 
 _TINY = 1e-6
 """Distance of uniform draws from 0 and 1, whose logits are infinite."""
 
+_ADDED = 1e-5
+"""Added to probabilities before their logarithm is taken, in the released code."""
 
-def rebar(logit: Tensor, u: Tensor, v: Tensor, value: Callable[[Tensor], Tensor], temperature: float) -> Tensor:
+
+def rebar(
+    logit: Tensor, u: Tensor, v: Tensor, value: Callable[[Tensor], Tensor], temperature: float, added: float = 0.0
+) -> Tensor:
     """Return a term whose gradient is an unbiased estimate of that of E[value(s)], s_j ~ Bernoulli(sigmoid(logit_j)).
 
     REBAR (Tucker et al. 2017) with eta = 1: the score of the hard sample, less what its relaxation explains of it.
@@ -35,15 +40,19 @@ def rebar(logit: Tensor, u: Tensor, v: Tensor, value: Callable[[Tensor], Tensor]
         v: Uniform draws for the relaxed sample given the hard one. Shape: as ``logit``.
         value: Maps a mask to a number per row. Shape: ``(members, columns, rows)`` -> ``(members, rows)``.
         temperature: Temperature of the relaxation.
+        added: Added to the probabilities of the sample before their logarithm is taken; 0 is unbiased.
     """
     z = logit + u.log() - (-u).log1p()
     hard = (z > 0).to(logit.dtype)
     off = torch.sigmoid(-logit)
     given_hard = torch.where(hard > 0, off + v * (1 - off), v * off).clamp(_TINY, 1 - _TINY)
     z_given_hard = logit + given_hard.log() - (-given_hard).log1p()
-    score = (hard * logsigmoid(logit) + (1 - hard) * logsigmoid(-logit)).sum(dim=1)
-    relaxed, conditioned = value(torch.sigmoid(z / temperature)), value(torch.sigmoid(z_given_hard / temperature))
-    return (value(hard) - conditioned).detach() * score + relaxed - conditioned
+    drawn = torch.where(hard > 0, logit, -logit)
+    score = ((torch.sigmoid(drawn) + added).log() if added else logsigmoid(drawn)).sum(dim=1)
+    # In this order, which the running moments of the predictor depend on.
+    worth, relaxed = value(hard), value(torch.sigmoid(z / temperature))
+    conditioned = value(torch.sigmoid(z_given_hard / temperature))
+    return (worth - conditioned).detach() * score + relaxed - conditioned
 
 
 class RealX(NeuralBaseline):
@@ -51,14 +60,20 @@ class RealX(NeuralBaseline):
 
     Since the predictor never learned from the selector's choices, these cannot carry information to it.
 
+    In the released code, the predictor normalises by the moments of the batch while the selector is trained, and its
+    running moments, which predictions use, move on with the selections; weights of the selector are not penalised, and
+    1e-5 is added to probabilities before their logarithm is taken. ``form="unbiased"`` is the method as its paper
+    describes it: the predictor is frozen with its moments, and the estimate of the gradient has no bias.
+
     Args:
         penalty: Price of the mean selection probability.
         epochs: Passes over the rows, for the predictor and then again for the selector.
         batch_size: Rows per step, drawn with replacement.
         learning_rate: Learning rate of Adam.
         temperature: Temperature of the relaxed samples.
-        l2: Weight of the squared matrices in the losses.
-        activation: Activation of the selector, "relu" or "selu"; the predictor's is ReLU.
+        l2: Weight of the squared matrices in the losses; of the selector's only if the form is "unbiased".
+        activation: Activation of the selector, "relu" (as released) or "selu"; the predictor's is ReLU.
+        form: How the selector is trained, "released" or "unbiased".
         device: "auto" is the GPU if there is one.
         random_state: Random seed; the same seed gives the same result.
 
@@ -80,6 +95,7 @@ class RealX(NeuralBaseline):
         "penalty": number("a number of at least 0", lambda value: value >= 0),
         "epochs": number("a number greater than 0", lambda value: value > 0),
         "temperature": number("a number greater than 0", lambda value: value > 0),
+        "form": choice("released", "unbiased"),
     }
 
     def __init__(
@@ -92,6 +108,7 @@ class RealX(NeuralBaseline):
         temperature: float = 0.1,
         l2: float = 1e-3,
         activation: str = "relu",
+        form: str = "released",
         device: str = "auto",
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
     ) -> None:
@@ -102,6 +119,7 @@ class RealX(NeuralBaseline):
         self.temperature = temperature
         self.l2 = l2
         self.activation = activation
+        self.form = form
         self.device = device
         self.random_state = random_state
 
@@ -120,12 +138,20 @@ class RealX(NeuralBaseline):
 
         def selector_loss(networks: Networks, batch: Batch, keys: Tensor) -> Tensor:
             x, y, _ = batch
+            released = self.form == "released"
+            added = _ADDED if released else 0.0
             logit = networks("selector", x)
             u, v = (
                 uniform(keys, 2 * x[0].numel()).float().clamp(_TINY, 1 - _TINY).view(len(x), 2, *x.shape[1:]).unbind(1)
             )
-            gain = rebar(logit, u, v, lambda mask: log_likelihood(networks("predictor", mask * x), y), self.temperature)
+
+            def value(mask: Tensor) -> Tensor:
+                return log_likelihood(networks("predictor", mask * x, training=released), y, added)
+
+            gain = rebar(logit, u, v, value, self.temperature, added)
             gain = gain - penalty[:, None] * torch.sigmoid(logit).mean(dim=1)
+            if released:
+                return -gain.sum(dim=1)
             return self.l2 * networks.penalty("selector") - gain.mean(dim=1)
 
         steps = ceil(self.epochs * n_rows / min(self.batch_size, n_rows))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -61,7 +63,7 @@ class Results:
         self._records, self.missing, self._store = list(records), list(missing), store
         found = dict.fromkeys(name for record in records for name in record["scores"])
         known = [name for name in scores if name in found]
-        self.scores = (*known, *(name for name in found if name not in SCORES))
+        self.scores = tuple(dict.fromkeys([*known, *(name for name in found if name not in SCORES)]))
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self._records)
@@ -152,12 +154,16 @@ class Results:
         return versus(self._records, first, second, score)
 
 
-def load_results(folder: str | os.PathLike[str], config: Config | None = None) -> Results:
+def load_results(
+    folder: str | os.PathLike[str], config: Config | None = None, table: str | os.PathLike[str] | None = None
+) -> Results:
     """Return the stored results of a run.
 
     Args:
         folder: The folder of the run, named after it.
         config: The configuration whose jobs to load; that of the last run in this folder if not given.
+        table: A CSV file that ``Results.to_csv`` wrote, for jobs that are not stored in the folder; their results have
+            no arrays. A file that does not exist has no jobs.
 
     Example:
         >>> from tempfile import mkdtemp
@@ -170,18 +176,41 @@ def load_results(folder: str | os.PathLike[str], config: Config | None = None) -
         Results(1 jobs: 1 finished, 0 failed, 0 missing)
     """
     store = Store(as_path(folder))
-    if config is not None:
-        return results_of(store, plan_of(config, jobs_of(config)))
-    return results_of(store, store.read_plan())
+    plan = store.read_plan() if config is None else plan_of(config, jobs_of(config))
+    return results_of(store, plan, {} if table is None else _records_in(as_path(table)))
 
 
-def results_of(store: Store, plan: Plan) -> Results:
-    """Return the stored results of a plan, under the plan's labels."""
+def results_of(store: Store, plan: Plan, others: Mapping[str, Record] | None = None) -> Results:
+    """Return the stored results of a plan, under the plan's labels; ``others`` are results by key."""
     records, missing = [], []
     for job in plan["jobs"]:
-        record = store.read(job["key"])
+        record = store.read(job["key"]) or (others or {}).get(job["key"])
         if record is None:
             missing.append((job["method"], job["dataset"], job["seed"]))
         else:
             records.append({**record, **job})
     return Results(records, scores=plan["config"]["scores"], missing=missing, store=store)
+
+
+def _records_in(path: Path) -> dict[str, Record]:
+    """Return the results in a CSV file by key."""
+    if not path.exists():
+        return {}
+    with open(path, newline="", encoding="utf-8") as file:
+        return {line["key"]: _record(line) for line in csv.DictReader(file)}
+
+
+def _record(line: Mapping[str, str]) -> Record:
+    """Return a result from its line of the table, without what the table does not have."""
+    labels = (*_JOB, "error", *_TRACE)
+    scores = {name: float(cell) for name, cell in line.items() if name not in labels and cell}
+    kind, _, message = line["error"].partition(": ")
+    return {
+        **{name: line[name] or None for name in labels},
+        "seed": int(line["seed"]),
+        "stack": int(line["stack"]) if line["stack"] else None,
+        "scores": scores,
+        "error": {"type": kind, "message": message, "traceback": ""} if kind else None,
+        "versions": {"hideseek": line["version"]},
+        "arrays": [],
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 from datetime import UTC, datetime
@@ -19,7 +20,12 @@ def versions() -> dict[str, str]:
 
 
 def commit() -> str | None:
-    """Return the commit of the current folder, with a plus sign if files were changed; None outside a repository."""
+    """Return the commit of the current folder, with a plus sign if files were changed; None outside a repository.
+
+    The environment variable HIDESEEK_COMMIT says it for a copy of the files without the repository.
+    """
+    if os.environ.get("HIDESEEK_COMMIT"):
+        return os.environ["HIDESEEK_COMMIT"]
     command = ["git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)

@@ -14,6 +14,7 @@ from hideseek.cli._reading import title
 from hideseek.cli._usage import UsageError
 from hideseek.cli._writing import check_free, encode_table, write_bytes
 from hideseek.errors import InputError
+from hideseek.stand_ins import best_stand_ins
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -141,7 +142,8 @@ def _long(explanation: Explanation) -> dict[str, NDArray[Any]]:
     import numpy as np
 
     n_rows, n_features = explanation.shape
-    data, effect, stand_in = explanation.data, explanation.effect, explanation._best_stand_ins()
+    data, effect = explanation.data, explanation.effect
+    stand_in = best_stand_ins(explanation.stand_ins_by_feature, explanation.feature_names, explanation.selected)
     return {
         "row": np.repeat(explanation.row_labels, n_features),
         **{name: np.repeat(values, n_features) for name, values in _predicted(explanation).items()},

@@ -17,7 +17,16 @@ from hideseek.engine.knockoffs import Knockoffs
 from hideseek.engine.networks import Mlp, split
 from hideseek.errors import TrainingError
 
-__all__ = ["DeepKnockoffs", "Diagnostics", "decorrelation", "diagnostics", "discrepancy", "second_order"]
+__all__ = [
+    "DeepKnockoffs",
+    "Diagnostics",
+    "decorrelation",
+    "diagnostics",
+    "discrepancy",
+    "kernel",
+    "second_order",
+    "self_correlation",
+]
 
 _EPOCHS, _BATCH_SIZE, _LEARNING_RATE = 10, 1000, 0.01
 _WIDTH_PER_COLUMN, _HIDDEN_LAYERS = 4, 2
@@ -129,11 +138,11 @@ def discrepancy(x: Tensor, x_hat: Tensor, swapped: Tensor) -> Tensor:
     all_swapped = second.roll(len(x), dims=0)
     some_swapped = torch.where(swapped.repeat(2)[:, None], all_swapped, second)
     # A swap changes no distance within a half, so the kernels within a half serve both comparisons.
-    within = sum((_kernel(rows, rows).sum() - half) / (half * (half - 1)) for rows in (first, second))
-    return 2 * (within - _kernel(first, all_swapped).mean() - _kernel(first, some_swapped).mean())
+    within = sum((kernel(rows, rows).sum() - half) / (half * (half - 1)) for rows in (first, second))
+    return 2 * (within - kernel(first, all_swapped).mean() - kernel(first, some_swapped).mean())
 
 
-def _kernel(a: Tensor, b: Tensor) -> Tensor:
+def kernel(a: Tensor, b: Tensor) -> Tensor:
     """Return the mean of Gaussian kernels of widths 1, 2, 4, 8, 16, 32.
 
     Shape: ``(features, n)``, ``(features, m)`` -> n, m.
@@ -165,7 +174,8 @@ def second_order(x: Tensor, x_hat: Tensor) -> Tensor:
     return means + gaps / own.square().sum().clamp(min=_EPSILON)
 
 
-def _self_correlation(x: Tensor, x_hat: Tensor) -> Tensor:
+def self_correlation(x: Tensor, x_hat: Tensor) -> Tensor:
+    """Return the correlation of each column with its knockoff. Shape: ``(columns, rows)`` each -> ``(columns,)``."""
     own, theirs, between = (matrix.diagonal() for matrix in _covariances(x, x_hat))
     return between / (own * theirs).clamp(min=_EPSILON**2).sqrt()
 
@@ -175,7 +185,7 @@ def decorrelation(x: Tensor, x_hat: Tensor, target: float) -> Tensor:
 
     Shape: ``(columns, rows)`` each -> ``()``.
     """
-    return (_self_correlation(x, x_hat) - target).square().sum()
+    return (self_correlation(x, x_hat) - target).square().sum()
 
 
 @dataclass(frozen=True)
@@ -204,5 +214,5 @@ def diagnostics(x: Tensor, x_hat: Tensor) -> Diagnostics:
         covariance_gap=float((own - theirs).abs().mean()),
         cross_covariance_gap=float((own - between).abs()[off_diagonal].mean()),
         discrepancy=float(discrepancy(x[:, :4000], x_hat[:, :4000], alternate)),
-        self_correlation=float(_self_correlation(x, x_hat)[own.diagonal() > 0].mean()),
+        self_correlation=float(self_correlation(x, x_hat)[own.diagonal() > 0].mean()),
     )

@@ -65,9 +65,9 @@ class Dense:
             variance.fill_(1.0)
         return parameters, statistics
 
-    def kernel_penalty(self, weights: Sequence[Tensor]) -> Tensor:
-        """Return the sum of the squares of all matrices. Shape: ``(members,)``."""
-        kernels = weights[:: self._per_layer]
+    def kernel_penalty(self, weights: Sequence[Tensor], *, last: bool = True) -> Tensor:
+        """Return the sum of the squares of all matrices, or of all but the last. Shape: ``(members,)``."""
+        kernels = weights[:: self._per_layer][: None if last else -1]
         return torch.stack([kernel.square().sum(dim=(1, 2)) for kernel in kernels]).sum(dim=0)
 
     def forward(self, weights: Sequence[Tensor], x: Tensor, statistics: Tensor, *, training: bool = False) -> Tensor:

@@ -78,8 +78,13 @@ def for_each_block(job: Callable[[slice], None], blocks: Iterable[slice], device
 
     On a CPU each thread takes whole blocks: splitting single small operations among threads costs more than it gains,
     and so a block's result does not depend on the number of threads. On a GPU each thread has its own stream, so that
-    one block is transferred while another is computed.
+    one block is transferred while another is computed. A single block runs in the calling thread.
     """
+    blocks = list(blocks)
+    if len(blocks) == 1:
+        with one_thread():
+            job(blocks[0])
+        return
     with one_thread() as n_threads, ThreadPoolExecutor(n_threads if device.type == "cpu" else _STREAMS) as pool:
         deque(pool.map(_on_its_own_stream(job, device), blocks), maxlen=0)
 

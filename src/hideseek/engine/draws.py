@@ -21,6 +21,7 @@ __all__ = [
     "Keys",
     "Stream",
     "all_cells",
+    "batch_cells",
     "columns_given",
     "draw_columns",
     "integers",
@@ -165,6 +166,27 @@ def _fold(x: Tensor, bits: int, shifted: Tensor) -> Tensor:
 def all_cells(keys: Tensor, n_cells: int) -> Draws:
     """Return the ``Draws`` of cells 0 to ``n_cells - 1`` for as many keys. Shape: ``keys (members, 2)``."""
     return Draws(torch.arange(n_cells, dtype=torch.int32, device=keys.device), len(keys))
+
+
+def batch_cells(n_features: int, batch_size: int, n_rows: int, n_parts: int, device: torch.device) -> Tensor:
+    """Return the numbers of the cells of the first rows of a batch, or of the first rows of each of its equal parts.
+
+    The cells of the whole batch are numbered feature by feature. Numbers are 32-bit words; they repeat in a batch of
+    more than 2^32 cells.
+
+    Args:
+        n_features: Number of features.
+        batch_size: Number of rows of the whole batch.
+        n_rows: Number of rows to number, in all parts together.
+        n_parts: Number of parts.
+        device: Device of the result.
+
+    Returns:
+        Shape: ``(n_features * n_rows,)``, int32.
+    """
+    starts = torch.arange(n_features * n_parts, device=device) * (batch_size // n_parts)
+    numbers = starts[:, None] + torch.arange(n_rows // n_parts, device=device)
+    return ((numbers + _WORD // 2) % _WORD - _WORD // 2).to(torch.int32).flatten()
 
 
 def words(keys: Tensor, n_cells: int) -> Tensor:

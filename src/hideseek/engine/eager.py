@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from hideseek.engine.batches import Batches, Window
-from hideseek.engine.draws import Draws
+from hideseek.engine.draws import Draws, batch_cells
 from hideseek.engine.hideseek import HideSeek, Rows
 from hideseek.engine.networks import Layer
 from hideseek.engine.objective import PREDICTION_LOSSES
@@ -107,7 +107,7 @@ class _Source:
         self._replacement = replacement
         self._batches = Batches(problem, n_ahead)
         (n_members, n_features), n_columns = problem.visible.shape, problem.stack.hide.sizes[0]
-        cells = torch.arange(n_features * problem.batch_size, dtype=torch.int32)
+        cells = batch_cells(n_features, problem.batch_size, problem.batch_size, 1, problem.seeds.device)
         self._draws = Draws(cells, n_ahead * n_members)
         self._shown = problem.data.X.new_empty(n_ahead, n_members, n_columns, problem.batch_size)
 
@@ -205,9 +205,8 @@ class _Workspace:
         if (n_members, n_rows) not in self._sets:
             problem, size = self._problem, self._problem.batch_size
             objective = HideSeek(problem.stack, PREDICTION_LOSSES[problem.loss], n_members, n_rows, size)
-            all_cells = torch.arange(problem.visible.shape[1] * size, dtype=torch.int32, device=problem.seeds.device)
-            by_column = all_cells.view(-1, problem.stack.n_seeks, size // problem.stack.n_seeks)
-            cells = by_column[:, :, : n_rows // problem.stack.n_seeks].flatten()
+            n_features, device = problem.visible.shape[1], problem.seeds.device
+            cells = batch_cells(n_features, size, n_rows, problem.stack.n_seeks, device)
             self._sets[n_members, n_rows] = objective, Draws(cells, n_members)
         return self._sets[n_members, n_rows]
 

@@ -176,6 +176,23 @@ class Ensemble:
         """
         return self.by_feature(X, lambda output: self.mean(self._masks(output)))
 
+    def masks_of_members(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Return the masks of each member; 0 where it does not see the feature.
+
+        Shape: ``X (rows, columns)``, raw -> ``(members, rows, features)``, of the features that were kept.
+        """
+        out = np.empty((len(self.visible), len(X), self.visible.shape[1]), dtype=np.float32)
+        hide_layers, _ = self.stack.layers()
+
+        def job(rows: slice) -> None:
+            with torch.inference_mode():
+                output = self.stack.hide.forward(hide_layers, self.standardised(X[rows]))
+                masks = self._masks(output) * self.visible[:, :, None]
+                to_host(masks.transpose(1, 2)[:, : rows.stop - rows.start], out[:, rows])
+
+        self._for_each_block(job, len(X))
+        return out
+
     def entry_prices(self, X: NDArray[np.floating], threshold: float) -> NDArray[np.float32]:
         """Return the highest price at which each feature of each row is still selected.
 
@@ -231,10 +248,10 @@ class Ensemble:
     def mean(self, values: Tensor) -> Tensor:
         """Return the mean over the members that see the feature, in place.
 
-        Shape: ``(members, features, rows)`` -> ``(features, rows)``.
+        Shape: ``(..., members, features, rows)`` -> ``(..., features, rows)``.
         """
         share = self.visible.float() / self.visible.sum(dim=0).clamp(min=1)
-        return values.mul_(share[:, :, None]).sum(dim=0)
+        return values.mul_(share[:, :, None]).sum(dim=-3)
 
     def outputs(
         self,
@@ -279,11 +296,17 @@ class Ensemble:
                 x, mask = x[: len(mask)], self.stack.by_column(mask)
                 total, count = torch.zeros((), device=x.device), 0
                 given_x = None if self.knockoffs is None else self.knockoffs.given(x[:1])
-                for draw, row in enumerate(draws[:, None, :, None]):
-                    x_hat = row if given_x is None else given_x(row)
-                    output = self.stack.seek_outputs(turns[draw % n_turns], mix(mask, x, x_hat))
-                    total = total + (output.softmax(dim=1) if softmax else output).sum(dim=0)
-                    count += len(output)
+                at_once = self._draws_at_once(x.shape[2]) if given_x is None and n_turns == 1 else 1
+                for start in range(0, len(draws), at_once):
+                    rows_drawn = draws[start : start + at_once]
+                    x_hat = rows_drawn.t()[None, :, :, None]
+                    if given_x is not None:
+                        x_hat = given_x(rows_drawn[:, :, None])[:, :, None]
+                    z = mix(mask[:, :, None], x[:, :, None], x_hat).flatten(2)
+                    output = self.stack.seek_outputs(turns[start % n_turns], z)
+                    output = torch.unflatten(output.softmax(dim=1) if softmax else output, 2, (len(rows_drawn), -1))
+                    total = total + output.sum(dim=(0, 2))
+                    count += len(output) * len(rows_drawn)
                 to_host((total / count).t()[: rows.stop - rows.start], out[rows])
 
         self._for_each_block(job, len(X))
@@ -313,6 +336,13 @@ class Ensemble:
         x = torch.zeros(self.pool.shape[1], len(X) + -len(X) % _FULL_ROWS, device=self.pool.device)
         x[:, : len(X)] = self.scaler.transform_on(x.device, X).t()
         return x.expand(len(self.visible), -1, -1)
+
+    def _draws_at_once(self, n_rows: int) -> int:
+        """Return for how many draws Seek is called at once: on a GPU, whose calls cost more than small products."""
+        if self.pool.device.type != "cuda":
+            return 1
+        cells = n_rows * len(self.visible) * self.stack.n_seeks * max(self.stack.seek.sizes)
+        return max(1, _BLOCK_CELLS["cuda"] // cells)
 
     def _for_each_block(self, job: Callable[[slice], None], n_rows: int) -> None:
         device = self.pool.device

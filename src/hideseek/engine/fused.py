@@ -6,20 +6,27 @@ registers from its draw to its gradient. ``BigSteps`` is the reference implement
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import triton
 from torch import Tensor
 from triton.runtime.errors import OutOfResources
 
 from hideseek.engine import kernels
+from hideseek.engine.batches import own_rows
 from hideseek.engine.draws import Draws, Keys, Stream, all_cells
 from hideseek.engine.replacement import Marginal
 from hideseek.engine.steps import Problem, Steps
 
-__all__ = ["FusedMarginal", "FusedSteps", "TooSmallCardError", "pays"]
+__all__ = ["FusedMarginal", "FusedSteps", "TooSmallCardError", "fused_steps", "pays"]
 
 _WIDEST, _WIDEST_HIDDEN = 64, 32
-"""Largest number of columns and of hidden units whose buffers fit into the shared memory of a large GPU."""
+"""Largest number of Seek's inputs with the bias, and of hidden units and outputs, for which the kernel is faster.
+
+The kernel is correct for wider layers, but its registers run out: with 100 columns and 64 units a step takes 1.3 times,
+with 150 columns 15 times as long as operation by operation (H200, 300 members, batches of 96 rows).
+"""
 
 _WORTH_COMPILING = 2**25
 """Rows seen in all of training, over all members, from which the kernel repays its compilation time."""
@@ -28,8 +35,8 @@ _CHUNK_ROWS = 1024
 _MOST_CHUNKS = 512
 _DRAW_BLOCK = 1024
 
-_TILES = ((64, 4), (32, 2))
-"""Rows per program, and its warps: the first choice is faster, the second needs less shared memory."""
+_TILES = (64, 32, 16)
+"""Rows that a program works on at a time: more are faster, fewer need less shared memory."""
 
 _PRECISIONS = {"highest": ("tf32x3", "tf32"), "high": ("tf32", "tf32"), "medium": ("tf32", "tf32")}
 """Precision of the products for values and for weight gradients, by torch's matrix product precision.
@@ -42,19 +49,14 @@ rounding. A weight's gradient sums over many rows, so that rounding errors avera
 def pays(problem: Problem) -> bool:
     """Return whether the kernel supports this problem, and the problem is large enough to repay compilation.
 
-    Supported: one Seek, two hidden layers, few columns, one column per feature, and class numbers or values as target.
+    Supported: two hidden layers of at most 32 units, and at most 63 columns, 62 for a range of prices.
     """
-    n_columns, *hidden, _ = problem.stack.hide.sizes
-    n_outputs = problem.stack.seek.sizes[-1]
+    _, *hidden, n_outputs = problem.stack.seek.sizes
     return (
         problem.recipe.steps * problem.batch_size * problem.stack.n_members >= _WORTH_COMPILING
-        and n_columns < _WIDEST
-        and problem.stack.n_seeks == 1
-        and problem.stack.groups is None
-        and problem.stack.price_range is None
         and len(hidden) == 2
         and max(*hidden, n_outputs) <= _WIDEST_HIDDEN
-        and problem.data.target.dim() == 2
+        and _n_inputs(problem) <= _WIDEST
     )
 
 
@@ -62,76 +64,137 @@ class TooSmallCardError(Exception):
     """The GPU's shared memory is too small for the kernel."""
 
 
+def fused_steps(problem: Problem) -> FusedSteps:
+    """Return the fused steps with the largest tiles that the GPU's shared memory has room for.
+
+    Raises:
+        TooSmallCardError: There is room for none.
+    """
+    rows_of_seek = problem.batch_size // problem.stack.n_seeks
+    for tile_rows in (rows for rows in _TILES if rows <= _padded(rows_of_seek)):
+        try:
+            return FusedSteps(problem, tile_rows)
+        except OutOfResources:
+            continue
+    raise TooSmallCardError
+
+
 class FusedSteps(Steps):
     """Runs everything of a step except Adam in one kernel, one program for each member and chunk of rows.
 
+    Where members have two Seeks, a chunk has rows of one half of the batch.
+
+    Args:
+        problem: The stack to train, and its data.
+        tile_rows: Rows that a program works on at a time: a power of two, at least 16.
+
     Raises:
-        TooSmallCardError: The kernel needs more shared memory than the GPU has.
+        OutOfResources: The kernel needs more shared memory than the GPU has.
     """
 
-    def __init__(self, problem: Problem) -> None:
-        n_chunks = min(-(-problem.batch_size // _CHUNK_ROWS), _MOST_CHUNKS)
-        super().__init__(problem, n_chunks)
-        recipe, data, device = problem.recipe, problem.data, problem.seeds.device
-        n_columns, *hidden, _ = problem.stack.hide.sizes
-        n_outputs = problem.stack.seek.sizes[-1]
-        values, gradients = _PRECISIONS[torch.get_float32_matmul_precision()]
-        self._done = torch.zeros(1, dtype=torch.int64, device=device)
+    def __init__(self, problem: Problem, tile_rows: int) -> None:
+        n_seeks = problem.stack.n_seeks
+        rows_of_seek = problem.batch_size // n_seeks
+        chunks_of_seek = min(-(-rows_of_seek // _CHUNK_ROWS), _MOST_CHUNKS)
+        chunk_rows = -(-rows_of_seek // chunks_of_seek)
+        super().__init__(problem, n_seeks * chunks_of_seek)
+        self._gradients.zero_()  # a chunk writes only those of the Seek that learns from it
+        self._done = torch.zeros(1, dtype=torch.int64, device=problem.seeds.device)
+        self._grid = (n_seeks * chunks_of_seek, problem.stack.n_members)
         self._arguments = {
-            "X": data.X.contiguous(),
-            "target": data.target.contiguous(),
-            "weight": data.X if data.weight is None else data.weight.contiguous(),
-            "parameters": problem.stack.parameters,
-            "prices": problem.price[:, None] * problem.visible,
-            "tables": problem.table,
-            "batch_keys": Keys(problem.seeds, Stream.BATCH).stream_keys,
-            "draw_keys": Keys(problem.seeds, Stream.REPLACEMENT).stream_keys,
+            **_tensors(problem),
+            **_sizes(problem),
+            **_variant(problem),
             "done": self._done,
             "gradients": self._gradients,
             "loss_sum": self._loss_sum,
             "mask_sum": self._mask_sum,
-            "n_members": problem.stack.n_members,
-            "n_rows": data.X.shape[1],
-            "batch_size": problem.batch_size,
-            "chunk_rows": -(-problem.batch_size // n_chunks),
-            "n_steps": float(recipe.steps),
-            "power": float(recipe.anneal_power),
-            "D": n_columns,
-            "H1": hidden[0],
-            "H2": hidden[1],
-            "C": n_outputs,
-            "DP": _padded(n_columns + 1),
-            "H1P": _padded(hidden[0]),
-            "H2P": _padded(hidden[1]),
-            "CP": _padded(n_outputs),
-            "CLASSES": problem.loss == "cross_entropy",
-            "DRAWN": not problem.full_batch,
-            "WEIGHTED": data.weight is not None,
-            "VALUES": values,
-            "GRADIENTS": gradients,
+            "chunk_rows": chunk_rows,
+            "TILE": tile_rows,
+            "ONE_TILE": chunk_rows <= tile_rows,
+            "num_warps": tile_rows // 16,
             "num_stages": 1,
         }
-        self._grid = (n_chunks, problem.stack.n_members)
-        self._tile = self._first_that_fits()
+        self._launch()  # compiles
+        self._loss_sum.zero_()
+        self._mask_sum.zero_()
 
-    def _first_that_fits(self) -> dict[str, int]:
-        for rows, warps in _TILES:
-            tile = {"TILE": rows, "num_warps": warps}
-            try:
-                kernels.gradient[self._grid](**self._arguments, **tile)
-            except OutOfResources:
-                continue
-            self._loss_sum.zero_()
-            self._mask_sum.zero_()
-            return tile
-        raise TooSmallCardError
+    def _launch(self) -> None:
+        kernels.gradient[self._grid](**self._arguments)
 
     def run(self, n_steps: int) -> None:
         """See ``Steps.run``."""
         for _ in range(n_steps):
-            kernels.gradient[self._grid](**self._arguments, **self._tile)
+            self._launch()
             self._done += 1
             self._move()
+
+
+def _tensors(problem: Problem) -> dict[str, Tensor]:
+    """Return what the kernel reads; in place of a part that a problem does not have, any tensor."""
+    data, stack, seeds = problem.data, problem.stack, problem.seeds
+    X = data.X.contiguous()
+    path = stack.price_range is not None
+    return {
+        "X": X,
+        "target": data.target.contiguous(),
+        "weight": X if data.weight is None else data.weight.contiguous(),
+        "own_rows": own_rows(problem).int() if _has_own_rows(problem) else problem.table,
+        "feature_of": problem.table if stack.groups is None else stack.groups.feature,
+        "parameters": stack.parameters,
+        "prices": problem.visible if path else problem.price[:, None] * problem.visible,
+        "log_prices": X if stack.price_range is None else stack.price_range.contiguous(),
+        "tables": problem.table,
+        "batch_keys": Keys(seeds, Stream.BATCH).stream_keys,
+        "draw_keys": Keys(seeds, Stream.REPLACEMENT).stream_keys,
+        "price_keys": Keys(seeds, Stream.PRICE).stream_keys,
+    }
+
+
+def _sizes(problem: Problem) -> dict[str, float]:
+    """Return the numbers for which the kernel is not compiled anew."""
+    stack, recipe = problem.stack, problem.recipe
+    return {
+        "n_members": stack.n_members,
+        "n_rows": problem.data.X.shape[1],
+        "n_own": problem.n_learned // stack.n_seeks,
+        "batch_size": problem.batch_size,
+        "n_steps": float(recipe.steps),
+        "power": float(recipe.anneal_power),
+    }
+
+
+def _variant(problem: Problem) -> dict[str, Any]:
+    """Return what the kernel is compiled for, beside the tiles."""
+    stack, data = problem.stack, problem.data
+    n_columns, *hidden, _ = stack.hide.sizes
+    values, gradients = _PRECISIONS[torch.get_float32_matmul_precision()]
+    kinds = {"squared_error": "values"} if data.target.dtype != torch.int64 else {}
+    return {
+        "D": n_columns,
+        "F": problem.visible.shape[1],
+        "H1": hidden[0],
+        "H2": hidden[1],
+        "C": stack.seek.sizes[-1],
+        "DP": _padded(_n_inputs(problem)),
+        "H1P": _padded(hidden[0]),
+        "H2P": _padded(hidden[1]),
+        "CP": _padded(stack.seek.sizes[-1]),
+        "SEEKS": stack.n_seeks,
+        "PATH": stack.price_range is not None,
+        "GROUPS": stack.groups is not None,
+        "TARGET": kinds.get(problem.loss, "probabilities" if data.target.dim() == 3 else "numbers"),
+        "DRAWN": not problem.full_batch,
+        "OWN_ROWS": _has_own_rows(problem),
+        "WEIGHTED": data.weight is not None,
+        "VALUES": values,
+        "GRADIENTS": gradients,
+    }
+
+
+def _has_own_rows(problem: Problem) -> bool:
+    """Return whether a Seek learns from some rows of its table only."""
+    return problem.stack.n_seeks > 1 or problem.fold is not None
 
 
 class FusedMarginal(Marginal):
@@ -146,6 +209,11 @@ class FusedMarginal(Marginal):
         where = (keys.contiguous(), draws.cells, self._starts, self._values, out)
         kernels.draw[grid](*where, len(self._starts), n_columns, n_rows, self._n_rows, BLOCK=_DRAW_BLOCK)
         return out
+
+
+def _n_inputs(problem: Problem) -> int:
+    """Return the inputs of Seek's first layer and a one, by which the bias is multiplied."""
+    return problem.stack.seek.sizes[0] + 1
 
 
 def _padded(size: int) -> int:

@@ -23,15 +23,27 @@ def _step_key(stream_keys, member, done):
 
 
 @triton.jit
-def _integers(cells, key, high):
-    """See ``Draws.integers``."""
+def _words(cells, key):
+    """See ``Draws.words``."""
     x = cells.to(tl.uint32) + key.to(tl.uint32)
     x ^= x >> 16
     x *= 0x7FEB352D
     x ^= (key >> 32).to(tl.uint32)
     x ^= x >> 15
     x *= 0x846CA68B
-    x ^= x >> 16
+    return x ^ (x >> 16)
+
+
+@triton.jit
+def _uniform(cells, key):
+    """See ``Draws.uniform``, which takes the words as signed numbers; here in single precision."""
+    return (((_words(cells, key) ^ 0x80000000).to(tl.float64) + 0.5) / 4294967296.0).to(tl.float32)
+
+
+@triton.jit
+def _integers(cells, key, high):
+    """See ``Draws.integers``."""
+    x = _words(cells, key)
     return tl.umulhi(x, tl.full(x.shape, 0, tl.uint32) + high.to(tl.uint32)).to(tl.int64)
 
 
@@ -49,153 +61,254 @@ def draw(keys, cells, starts, values, out, n_members, n_columns, n_rows, n_value
 
 
 @triton.jit
-def _load(base, stride, OUT: tl.constexpr, IN: tl.constexpr, OUTP: tl.constexpr, INP: tl.constexpr):
-    """Return a matrix padded with zeros. Shape: ``(OUTP, INP)``."""
-    rows, columns = tl.arange(0, OUTP)[:, None], tl.arange(0, INP)[None, :]
-    return tl.load(base + rows * stride + columns, mask=(rows < OUT) & (columns < IN), other=0.0)
+def _load(base, rows, inside, stride: tl.constexpr, IN: tl.constexpr, INP: tl.constexpr):
+    """Return rows of a layer's matrix, padded with zeros. Shape: ``rows (n,)`` -> ``(n, INP)``."""
+    columns = tl.arange(0, INP)[None, :]
+    return tl.load(base + rows[:, None] * stride + columns, mask=inside[:, None] & (columns < IN), other=0.0)
 
 
 @triton.jit
-def _store(base, matrix, stride, OUT: tl.constexpr, IN: tl.constexpr, OUTP: tl.constexpr, INP: tl.constexpr):
+def _load_layer(base, rows, inside, IN: tl.constexpr, INP: tl.constexpr):
+    """Return rows of a layer's matrix, and of its bias, the last column.
+
+    Shape: ``rows (n,)`` -> ``(n, INP)``, ``(1, n)``.
+    """
+    bias = tl.load(base + rows * (IN + 1) + IN, mask=inside, other=0.0)
+    return _load(base, rows, inside, IN + 1, IN, INP), bias[None, :]
+
+
+@triton.jit
+def _store(base, matrix, rows, inside, stride: tl.constexpr, IN: tl.constexpr):
     """Write a matrix to where ``_load`` reads it."""
-    rows, columns = tl.arange(0, OUTP)[:, None], tl.arange(0, INP)[None, :]
-    tl.store(base + rows * stride + columns, matrix, mask=(rows < OUT) & (columns < IN))
+    columns = tl.arange(0, matrix.shape[1])[None, :]
+    tl.store(base + rows[:, None] * stride + columns, matrix, mask=inside[:, None] & (columns < IN))
 
 
 @triton.jit
-def _load_bias(base, stride, OUT: tl.constexpr, OUTP: tl.constexpr):
-    """Return the last column of a layer's matrix. Shape: ``(1, OUTP)``."""
-    rows = tl.arange(0, OUTP)
-    return tl.load(base + (rows + 1) * stride - 1, mask=rows < OUT, other=0.0)[None, :]
+def _store_bias(base, bias, rows, inside, stride: tl.constexpr):
+    """Write a bias to where ``_load_layer`` reads it."""
+    tl.store(base + rows * stride + stride - 1, bias, mask=inside)
 
 
 @triton.jit
-def _store_bias(base, bias, stride, OUT: tl.constexpr, OUTP: tl.constexpr):
-    """Write the bias to where ``_load_bias`` reads it."""
-    rows = tl.arange(0, OUTP)
-    tl.store(base + (rows + 1) * stride - 1, bias, mask=rows < OUT)
+def _store_by_feature(
+    base, matrix, bias, feature, is_column, stride: tl.constexpr, IN: tl.constexpr, F: tl.constexpr, STEP: tl.constexpr
+):
+    """Write sums over the columns of each feature, for ``STEP`` features at a time. Shape: ``matrix (columns, n)``."""
+    for start in tl.static_range(0, F, STEP):
+        features = start + tl.arange(0, STEP)
+        own = (feature[None, :] == features[:, None]) & is_column[None, :]
+        summed = tl.dot(own.to(tl.float32), matrix, input_precision="tf32x3")
+        _store(base, summed, features, features < F, stride, IN)
+        _store_bias(base, tl.sum(tl.where(own, bias[None, :], 0.0), axis=1), features, features < F, stride)
+
+
+@triton.jit
+def _store_masks_layer(
+    base, matrix, bias, columns, feature, is_column, H2: tl.constexpr, F: tl.constexpr, GROUPS: tl.constexpr
+):
+    """Write the gradient of Hide's last layer: for each feature the sum over its columns."""
+    if GROUPS:
+        STEP: tl.constexpr = min(matrix.shape[0], 32)
+        _store_by_feature(base, matrix, bias, feature, is_column, H2 + 1, H2, F, STEP)
+    else:
+        _store(base, matrix, columns, is_column, H2 + 1, H2)
+        _store_bias(base, bias, columns, is_column, H2 + 1)
+
+
+@triton.jit
+def _softplus(x):
+    return tl.maximum(x, 0.0) + tl.log(1 + tl.exp(-tl.abs(x)))
+
+
+@triton.jit
+def _drawn_price(places, key, log_prices):
+    """Return the price of each row and its position; see ``Batches``. Shape: ``(n,)`` -> ``(n,)``, ``(n, 1)``."""
+    position = _uniform(places, key)
+    low, high = tl.load(log_prices), tl.load(log_prices + 1)
+    return tl.exp(low + (high - low) * position), (4 * position - 2)[:, None]
+
+
+@triton.jit
+def _loss(y_hat, target, rows, valid, outputs, C: tl.constexpr, TARGET: tl.constexpr):
+    """Return the loss of each row and its gradient by the output; see ``objective``."""
+    inside = valid[:, None] & (outputs < C)
+    if TARGET == "values":
+        error = tl.where(inside, y_hat - tl.load(target + rows, mask=valid, other=0.0)[:, None], 0.0)
+        loss, slope = tl.sum(error * error, axis=1), 2 * error
+    else:
+        if TARGET == "probabilities":
+            y = tl.load(target + rows[:, None] * C + outputs, mask=inside, other=0.0)
+        else:
+            y = (tl.load(target + rows, mask=valid, other=0)[:, None] == outputs).to(tl.float32)
+        y_hat = tl.where(outputs < C, y_hat, float("-inf"))
+        y_hat -= tl.max(y_hat, axis=1)[:, None]
+        exponentials = tl.exp(y_hat)
+        total = tl.sum(exponentials, axis=1)[:, None]
+        loss = -tl.sum(tl.where(y > 0, y * (y_hat - tl.log(total)), 0.0), axis=1)
+        slope = exponentials / total - y
+    return loss, slope
 
 
 @triton.jit
 def gradient(
-    X, target, weight, parameters, prices, tables, batch_keys, draw_keys, done, gradients, loss_sum, mask_sum,
-    n_members, n_rows, batch_size, chunk_rows, n_steps, power,
-    D: tl.constexpr, H1: tl.constexpr, H2: tl.constexpr, C: tl.constexpr,
+    X, target, weight, own_rows, feature_of, parameters, prices, log_prices, tables, batch_keys, draw_keys, price_keys,
+    done, gradients, loss_sum, mask_sum, n_members, n_rows, n_own, batch_size, chunk_rows, n_steps, power,
+    D: tl.constexpr, F: tl.constexpr, H1: tl.constexpr, H2: tl.constexpr, C: tl.constexpr,
     DP: tl.constexpr, H1P: tl.constexpr, H2P: tl.constexpr, CP: tl.constexpr,
-    CLASSES: tl.constexpr, DRAWN: tl.constexpr, WEIGHTED: tl.constexpr, TILE: tl.constexpr,
-    VALUES: tl.constexpr, GRADIENTS: tl.constexpr,
+    SEEKS: tl.constexpr, PATH: tl.constexpr, GROUPS: tl.constexpr, TARGET: tl.constexpr,
+    DRAWN: tl.constexpr, OWN_ROWS: tl.constexpr, WEIGHTED: tl.constexpr,
+    TILE: tl.constexpr, ONE_TILE: tl.constexpr, VALUES: tl.constexpr, GRADIENTS: tl.constexpr,
 ):  # fmt: skip
-    """Add the gradient and losses of one member on one chunk of its batch; names as in ``HideSeek.gradient``."""
+    """Add the gradient and losses of one member on one chunk of its batch; names as in ``HideSeek.gradient``.
+
+    With two Seeks a chunk has rows of one half of the batch: one Seek learns from them, and Hide through the other.
+
+    Masks are computed column by column: the columns of a feature read the same row of Hide's last layer, and so have
+    the same mask. The price of a feature counts at its first column.
+
+    Where a chunk is a single tile, Seek's gradients are written at once, to free their registers.
+    """
     chunk, member = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
     step = tl.load(done)
     share = tl.exp2(power * tl.log2((step + 1).to(tl.float32) / n_steps)) / batch_size
     draw_key = _step_key(draw_keys, member, step)
     batch_key = _step_key(batch_keys, member, step)
     first_row = tl.load(tables + member) * n_rows
+    rows_of_seek, chunks_of_seek = batch_size // SEEKS, tl.num_programs(0) // SEEKS
+    half = chunk // chunks_of_seek
+    first = chunk % chunks_of_seek * chunk_rows
+    stop = tl.minimum(first + chunk_rows, rows_of_seek)
 
     # Layers are stored one after the other, each with the matrices of all members.
-    S1: tl.constexpr = H1 * (D + 1)
-    S2: tl.constexpr = H2 * (H1 + 1)
-    S3: tl.constexpr = D * (H2 + 1)
-    S4: tl.constexpr = C * (H2 + 1)
-    at1 = member * S1
-    at2 = n_members * S1 + member * S2
-    at3 = n_members * (S1 + S2) + member * S3
-    at4 = n_members * (S1 + S2 + S3) + member * S1
-    at5 = n_members * (2 * S1 + S2 + S3) + member * S2
-    at6 = n_members * (2 * S1 + 2 * S2 + S3) + member * S4
-    columns = tl.arange(0, DP)[None, :]
-    outputs = tl.arange(0, CP)[None, :]
-    price = tl.load(prices + member * D + columns, mask=columns < D, other=0.0) * share
-    dW1 = tl.zeros((H1P, DP), tl.float32)
-    dW2 = tl.zeros((H2P, H1P), tl.float32)
-    dW3 = tl.zeros((DP, H2P), tl.float32)
-    dV1 = tl.zeros((H1P, DP), tl.float32)
-    dV2 = tl.zeros((H2P, H1P), tl.float32)
-    dV3 = tl.zeros((CP, H2P), tl.float32)
-    db2 = tl.zeros((H2P,), tl.float32)
-    db3 = tl.zeros((DP,), tl.float32)
-    dc2 = tl.zeros((H2P,), tl.float32)
-    dc3 = tl.zeros((CP,), tl.float32)
-    losses = tl.zeros((TILE,), tl.float32)
-    masks = tl.zeros((TILE, DP), tl.float32)
+    T1: tl.constexpr = D + 1
+    T2: tl.constexpr = H1 + 1
+    T3: tl.constexpr = H2 + 1
+    T4: tl.constexpr = D + PATH + 1
+    S1: tl.constexpr = H1 * T1
+    S2: tl.constexpr = H2 * T2
+    S3: tl.constexpr = F * (1 + PATH) * T3
+    S4: tl.constexpr = H1 * T4
+    S6: tl.constexpr = C * T3
+    at1, at2, at3 = member * S1, n_members * S1 + member * S2, n_members * (S1 + S2) + member * S3
+    at4 = n_members * (S1 + S2 + S3) + member * SEEKS * S4
+    at5 = n_members * (S1 + S2 + S3 + SEEKS * S4) + member * SEEKS * S2
+    at6 = n_members * (S1 + S2 + S3 + SEEKS * (S4 + S2)) + member * SEEKS * S6
+    gradients += chunk * n_members * (S1 + S2 + S3 + SEEKS * (S4 + S2 + S6))
 
-    stop = tl.minimum((chunk + 1) * chunk_rows, batch_size)
-    for start in tl.range(chunk * chunk_rows, stop, TILE, disable_licm=True):
-        W1 = _load(parameters + at1, D + 1, H1, D + 1, H1P, DP)
-        W2 = _load(parameters + at2, H1 + 1, H2, H1, H2P, H1P)
-        W3 = _load(parameters + at3, H2 + 1, D, H2, DP, H2P)
-        V1 = _load(parameters + at4, D + 1, H1, D + 1, H1P, DP)
-        V2 = _load(parameters + at5, H1 + 1, H2, H1, H2P, H1P)
-        V3 = _load(parameters + at6, H2 + 1, C, H2, CP, H2P)
-        b2 = _load_bias(parameters + at2, H1 + 1, H2, H2P)
-        b3 = _load_bias(parameters + at3, H2 + 1, D, DP)
-        c2 = _load_bias(parameters + at5, H1 + 1, H2, H2P)
-        c3 = _load_bias(parameters + at6, H2 + 1, C, CP)
-        places = start + tl.arange(0, TILE)
-        valid = places < stop
-        rows = first_row + (_integers(places, batch_key, n_rows) if DRAWN else places)
+    columns, units1, units2 = tl.arange(0, DP), tl.arange(0, H1P), tl.arange(0, H2P)
+    outputs = tl.arange(0, CP)
+    is_column, is1, is2, is_output = columns < D, units1 < H1, units2 < H2, outputs < C
+    feature, is_first = columns, is_column
+    if GROUPS:
+        feature = tl.load(feature_of + columns, mask=is_column, other=0).to(tl.int32)
+        is_first &= feature != tl.load(feature_of + columns - 1, mask=is_column & (columns > 0), other=-1)
+    price = tl.load(prices + member * F + feature, mask=is_first, other=0.0)[None, :] * share
+
+    dW1, dV1 = tl.zeros((H1P, DP), tl.float32), tl.zeros((H1P, DP), tl.float32)
+    dW2, dV2 = tl.zeros((H2P, H1P), tl.float32), tl.zeros((H2P, H1P), tl.float32)
+    db2, dc2 = tl.zeros((H2P,), tl.float32), tl.zeros((H2P,), tl.float32)
+    dA3, dB3 = tl.zeros((DP, H2P), tl.float32), tl.zeros((DP, H2P), tl.float32)
+    da3, db3 = tl.zeros((DP,), tl.float32), tl.zeros((DP,), tl.float32)
+    dV3, dc3 = tl.zeros((CP, H2P), tl.float32), tl.zeros((CP,), tl.float32)
+    losses, masks = tl.zeros((TILE,), tl.float32), tl.zeros((TILE, DP), tl.float32)
+
+    n_tiles = 1 if ONE_TILE else tl.cdiv(stop - first, TILE)
+    for tile in tl.range(0, n_tiles, disable_licm=True):
+        within = first + tile * TILE + tl.arange(0, TILE)
+        valid, places = within < stop, half * rows_of_seek + within
+        rows = _integers(places, batch_key, n_own) if DRAWN else within
+        if OWN_ROWS:
+            rows = tl.load(own_rows + (member * SEEKS + half) * n_own + rows, mask=valid, other=0)
+        rows += first_row
         counts = tl.load(weight + rows, mask=valid, other=0.0) if WEIGHTED else valid.to(tl.float32)
-        inside = valid[:, None] & (columns < D)
-        x = tl.load(X + rows[:, None] * D + columns, mask=inside, other=1.0)
-        cells = columns * batch_size + places[:, None]
-        picks = first_row + _integers(cells, draw_key, n_rows)
-        x_hat = tl.load(X + picks * D + columns, mask=inside, other=1.0)
+        level = counts
+        if PATH:
+            drawn_price, u = _drawn_price(places, _step_key(price_keys, member, step), log_prices + 2 * member)
+            level *= drawn_price
+        inside = valid[:, None] & is_column[None, :]
+        x = tl.load(X + rows[:, None] * D + columns[None, :], mask=inside, other=1.0)
+        picks = first_row + _integers(feature[None, :] * batch_size + places[:, None], draw_key, n_rows)
+        x_hat = tl.load(X + picks * D + columns[None, :], mask=inside, other=1.0)
 
+        W1 = _load(parameters + at1, units1, is1, T1, D + 1, DP)
+        W2, b2 = _load_layer(parameters + at2, units2, is2, H1, H1P)
+        A3, a3 = _load_layer(parameters + at3, feature, is_column, H2, H2P)
         h1 = tl.maximum(tl.dot(x, tl.trans(W1), input_precision=VALUES), 0.0)
         h2 = tl.maximum(tl.dot(h1, tl.trans(W2), input_precision=VALUES) + b2, 0.0)
-        mask = tl.sigmoid(tl.dot(h2, tl.trans(W3), input_precision=VALUES) + b3)
+        a = tl.dot(h2, tl.trans(A3), input_precision=VALUES) + a3
+        if PATH:
+            B3, b3 = _load_layer(parameters + at3 + F * T3, feature, is_column, H2, H2P)
+            b = tl.dot(h2, tl.trans(B3), input_precision=VALUES) + b3 + 1
+            a -= _softplus(b) * u
+            b_share = -tl.sigmoid(b) * u
+        mask = tl.sigmoid(a)
+        masks += counts[:, None] * mask
         shown = x - x_hat
         z = x_hat + mask * shown
-        s1 = tl.maximum(tl.dot(z, tl.trans(V1), input_precision=VALUES), 0.0)
-        s2 = tl.maximum(tl.dot(s1, tl.trans(V2), input_precision=VALUES) + c2, 0.0)
-        y_hat = tl.dot(s2, tl.trans(V3), input_precision=VALUES) + c3
+        if PATH:
+            z = tl.where(columns[None, :] == D, u, z)
 
-        if CLASSES:
-            y = (tl.load(target + rows, mask=valid, other=0)[:, None] == outputs).to(tl.float32)
-            y_hat = tl.where(outputs < C, y_hat, float("-inf"))
-            top = tl.max(y_hat, axis=1)[:, None]
-            exponentials = tl.exp(y_hat - top)
-            total = tl.sum(exponentials, axis=1)
-            losses += counts * (tl.log(total) - tl.sum(tl.where(y > 0, y_hat - top, 0.0), axis=1))
-            y_hat_slope = exponentials / total[:, None] - y
-        else:
-            error = tl.where(outputs < C, y_hat - tl.load(target + rows, mask=valid, other=0.0)[:, None], 0.0)
-            losses += counts * tl.sum(error * error, axis=1)
-            y_hat_slope = 2 * error
-        masks += counts[:, None] * mask
+        for turn in tl.static_range(SEEKS):  # first the Seek that learns, last the one that Hide learns through
+            seek = (half + turn) % SEEKS
+            own4, own5, own6 = at4 + seek * S4, at5 + seek * S2, at6 + seek * S6
+            V1 = _load(parameters + own4, units1, is1, T4, T4, DP)
+            V2, c2 = _load_layer(parameters + own5, units2, is2, H1, H1P)
+            V3, c3 = _load_layer(parameters + own6, outputs, is_output, H2, H2P)
+            s1 = tl.maximum(tl.dot(z, tl.trans(V1), input_precision=VALUES), 0.0)
+            s2 = tl.maximum(tl.dot(s1, tl.trans(V2), input_precision=VALUES) + c2, 0.0)
+            y_hat = tl.dot(s2, tl.trans(V3), input_precision=VALUES) + c3
+            loss, y_hat_slope = _loss(y_hat, target, rows, valid, outputs[None, :], C, TARGET)
+            d6 = y_hat_slope * (counts / batch_size)[:, None]
+            if turn == 0:
+                dV3 = tl.dot(tl.trans(d6), s2, acc=dV3, input_precision=GRADIENTS)
+                dc3 += tl.sum(d6, axis=0)
+                if ONE_TILE:
+                    _store(gradients + own6, dV3, outputs, is_output, T3, H2)
+            d5 = tl.where(s2 > 0, tl.dot(d6, V3, input_precision=VALUES), 0.0)
+            if turn == 0:
+                dV2 = tl.dot(tl.trans(d5), s1, acc=dV2, input_precision=GRADIENTS)
+                dc2 += tl.sum(d5, axis=0)
+                if ONE_TILE:
+                    _store(gradients + own5, dV2, units2, is2, T2, H1)
+            d4 = tl.where(s1 > 0, tl.dot(d5, V2, input_precision=VALUES), 0.0)
+            if turn == 0:
+                dV1 = tl.dot(tl.trans(d4), z, acc=dV1, input_precision=GRADIENTS)
+                if ONE_TILE:
+                    _store(gradients + own4, dV1, units1, is1, T4, T4)
+            if turn == SEEKS - 1:
+                losses += counts * loss
+                d_mask = tl.dot(d4, V1, input_precision=VALUES) * shown + price * level[:, None]
 
-        d6 = y_hat_slope * (counts / batch_size)[:, None]
-        dV3 = tl.dot(tl.trans(d6), s2, acc=dV3, input_precision=GRADIENTS)
-        d5 = tl.where(s2 > 0, tl.dot(d6, V3, input_precision=VALUES), 0.0)
-        dV2 = tl.dot(tl.trans(d5), s1, acc=dV2, input_precision=GRADIENTS)
-        d4 = tl.where(s1 > 0, tl.dot(d5, V2, input_precision=VALUES), 0.0)
-        dV1 = tl.dot(tl.trans(d4), z, acc=dV1, input_precision=GRADIENTS)
-        d_mask = tl.dot(d4, V1, input_precision=VALUES) * shown + price * counts[:, None]
         d3 = d_mask * mask * (1 - mask)
-        dW3 = tl.dot(tl.trans(d3), h2, acc=dW3, input_precision=GRADIENTS)
-        d2 = tl.where(h2 > 0, tl.dot(d3, W3, input_precision=VALUES), 0.0)
+        dA3 = tl.dot(tl.trans(d3), h2, acc=dA3, input_precision=GRADIENTS)
+        da3 += tl.sum(d3, axis=0)
+        d2 = tl.dot(d3, A3, input_precision=VALUES)
+        if PATH:
+            d3 *= b_share
+            dB3 = tl.dot(tl.trans(d3), h2, acc=dB3, input_precision=GRADIENTS)
+            db3 += tl.sum(d3, axis=0)
+            d2 = tl.dot(d3, B3, acc=d2, input_precision=VALUES)
+        d2 = tl.where(h2 > 0, d2, 0.0)
         dW2 = tl.dot(tl.trans(d2), h1, acc=dW2, input_precision=GRADIENTS)
+        db2 += tl.sum(d2, axis=0)
         d1 = tl.where(h1 > 0, tl.dot(d2, W2, input_precision=VALUES), 0.0)
         dW1 = tl.dot(tl.trans(d1), x, acc=dW1, input_precision=GRADIENTS)
-        db2 += tl.sum(d2, axis=0)
-        db3 += tl.sum(d3, axis=0)
-        dc2 += tl.sum(d5, axis=0)
-        dc3 += tl.sum(d6, axis=0)
 
-    gradients += chunk * n_members * (2 * S1 + 2 * S2 + S3 + S4)
-    _store(gradients + at1, dW1, D + 1, H1, D + 1, H1P, DP)
-    _store(gradients + at2, dW2, H1 + 1, H2, H1, H2P, H1P)
-    _store(gradients + at3, dW3, H2 + 1, D, H2, DP, H2P)
-    _store(gradients + at4, dV1, D + 1, H1, D + 1, H1P, DP)
-    _store(gradients + at5, dV2, H1 + 1, H2, H1, H2P, H1P)
-    _store(gradients + at6, dV3, H2 + 1, C, H2, CP, H2P)
-    _store_bias(gradients + at2, db2, H1 + 1, H2, H2P)
-    _store_bias(gradients + at3, db3, H2 + 1, D, DP)
-    _store_bias(gradients + at5, dc2, H1 + 1, H2, H2P)
-    _store_bias(gradients + at6, dc3, H2 + 1, C, CP)
+    own4, own5, own6 = at4 + half * S4, at5 + half * S2, at6 + half * S6
+    if not ONE_TILE:
+        _store(gradients + own6, dV3, outputs, is_output, T3, H2)
+        _store(gradients + own5, dV2, units2, is2, T2, H1)
+        _store(gradients + own4, dV1, units1, is1, T4, T4)
+    _store_bias(gradients + own6, dc3, outputs, is_output, T3)
+    _store_bias(gradients + own5, dc2, units2, is2, T2)
+    _store(gradients + at1, dW1, units1, is1, T1, T1)
+    _store(gradients + at2, dW2, units2, is2, T2, H1)
+    _store_bias(gradients + at2, db2, units2, is2, T2)
+    _store_masks_layer(gradients + at3, dA3, da3, columns, feature, is_column, H2, F, GROUPS)
+    if PATH:
+        _store_masks_layer(gradients + at3 + F * T3, dB3, db3, columns, feature, is_column, H2, F, GROUPS)
     loss_at = loss_sum + (chunk * n_members + member) * C
     tl.store(loss_at, tl.load(loss_at) + tl.sum(losses, axis=0))
-    mask_at = mask_sum + (chunk * n_members + member) * D + tl.arange(0, DP)
-    inside_row = tl.arange(0, DP) < D
-    tl.store(mask_at, tl.load(mask_at, mask=inside_row, other=0.0) + tl.sum(masks, axis=0), mask=inside_row)
+    mask_at = mask_sum + (chunk * n_members + member) * F + feature
+    tl.store(mask_at, tl.load(mask_at, mask=is_first, other=0.0) + tl.sum(masks, axis=0), mask=is_first)

@@ -45,9 +45,13 @@ def price_at(share: Tensor, price_range: Tensor) -> Tensor:
 
 
 def mask_at(output: Tensor, u: Tensor) -> Tensor:
-    """Return the masks at a position. Shape: ``output (members, 2 * features, rows)``, ``u (members, 1 or rows)``."""
+    """Return the masks at a position, or at several.
+
+    Shape: ``output (members, 2 * features, rows)``, ``u (..., members, 1 or rows)`` ->
+    ``(..., members, features, rows)``.
+    """
     a, b = output.chunk(2, dim=1)
-    return torch.sigmoid(a - softplus(b + 1) * u[:, None])
+    return torch.sigmoid(a - softplus(b + 1) * u.unsqueeze(-2))
 
 
 def ab_slopes(mask_slope: Tensor, mask: Tensor, output: Tensor, u: Tensor, out: Tensor) -> None:

@@ -13,10 +13,15 @@ from hideseek.engine.deep_knockoffs import DeepKnockoffs
 from hideseek.engine.draws import Draws, all_cells
 from hideseek.engine.groups import Groups
 from hideseek.engine.knockoffs import GaussianKnockoffs, Knockoffs
+from hideseek.engine.reference_knockoffs import ReferenceKnockoffs
 
 __all__ = ["KNOCKOFFS", "REPLACEMENTS", "Marginal", "Replacement", "fit_knockoffs"]
 
-KNOCKOFFS: dict[str, type[Knockoffs]] = {"gaussian_knockoff": GaussianKnockoffs, "deep_knockoff": DeepKnockoffs}
+KNOCKOFFS: dict[str, type[Knockoffs]] = {
+    "gaussian_knockoff": GaussianKnockoffs,
+    "deep_knockoff": DeepKnockoffs,
+    "reference_knockoff": ReferenceKnockoffs,
+}
 REPLACEMENTS = ("marginal", *KNOCKOFFS)
 """Names of the ways to draw a hidden value."""
 

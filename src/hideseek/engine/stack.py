@@ -199,7 +199,10 @@ class Stack:
     def of(self, members: Tensor) -> Stack:
         """Return the stack of some of the members. Shape: ``(members,)``, int64."""
         price_range = None if self.price_range is None else self.price_range[members]
-        return Stack.from_members(self.hide, self.seek, self.by_member()[members], self.groups, price_range)
+        seeks = (members[:, None] * self.n_seeks + torch.arange(self.n_seeks, device=members.device)).flatten()
+        hide, seek = self.matrices(self.parameters)
+        parts = [matrix[members].flatten() for matrix in hide] + [matrix[seeks].flatten() for matrix in seek]
+        return replace(self, parameters=torch.cat(parts), price_range=price_range)
 
     def joined(self, other: Stack) -> Stack:
         """Return the stack of these members followed by those of another stack of the same shape."""

@@ -158,14 +158,16 @@ def choose_steps(problem: Problem, replacement: Replacement | None, n_threads: i
         return eager_steps(problem, replacement or Marginal(problem.data.columns, problem.table, groups), n_threads)
     if replacement is not None:
         return ReplayedSteps(eager_steps(problem, replacement))
-    if groups is not None or not _has_kernels(problem.seeds.device):
-        return ReplayedSteps(eager_steps(problem, Marginal(problem.data.columns, problem.table, groups)))
-    from hideseek.engine import fused
+    marginal = Marginal(problem.data.columns, problem.table, groups)
+    if _has_kernels(problem.seeds.device):
+        from hideseek.engine import fused
 
-    if fused.pays(problem):
-        with suppress(fused.TooSmallCardError):
-            return ReplayedSteps(fused.FusedSteps(problem))
-    return ReplayedSteps(eager_steps(problem, fused.FusedMarginal(problem.data.columns, problem.table)))
+        if fused.pays(problem):
+            with suppress(fused.TooSmallCardError):
+                return ReplayedSteps(fused.fused_steps(problem))
+        if groups is None:
+            marginal = fused.FusedMarginal(problem.data.columns, problem.table)
+    return ReplayedSteps(eager_steps(problem, marginal))
 
 
 def _has_kernels(device: torch.device) -> bool:
@@ -212,8 +214,9 @@ class _Recorder:
 
     def history(self) -> History:
         steps, shares, means, validation = zip(*self._records, strict=True)
-        for step, mean in zip(steps, means, strict=True):
+        all_means = torch.stack(means).cpu()
+        for step, mean in zip(steps, all_means, strict=True):
             self._check(step, mean)
-        values = torch.stack(means).cpu().numpy()
+        values = all_means.numpy()
         held_out = None if validation[0] is None else torch.stack(validation).cpu().numpy()
         return History(np.array(steps), np.array(shares), values[:, 0], values[:, 1], held_out)

@@ -34,7 +34,8 @@ ENTRIES = {
     "groups": """Columns to select as one feature: maps the name of the feature to its columns, by name, or by position
         in an array.""",
     "replacement": """How a hidden value is drawn: "marginal", from its own column; "gaussian_knockoff" or
-        "deep_knockoff", from a knockoff of the row, which keeps the dependence between columns.""",
+        "deep_knockoff", from a knockoff of the row, which keeps the dependence between columns; "reference_knockoff",
+        from a deep knockoff that is trained as briefly as in its authors' package, for comparison.""",
     "cross_fit": """Whether each member has two Seeks, each of which learns from half of the rows, while Hide learns
         from the Seek that has not seen the row. The masks then depend far less on the penalty and on the length of
         training. On in all presets except "paper".""",

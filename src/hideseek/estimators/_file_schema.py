@@ -204,7 +204,7 @@ def ensemble_rules(replacement: str, n_inputs: int, n_layers: int) -> dict[str, 
     """
     if replacement == "gaussian_knockoff":
         shapes: list[tuple[int | str, ...]] = [(1, n_inputs, 1), (1, n_inputs, n_inputs), (1, n_inputs, n_inputs)]
-    elif replacement == "deep_knockoff":
+    elif replacement in ("deep_knockoff", "reference_knockoff"):
         widths: list[int | str] = [2 * n_inputs, *(f"knockoffs {i}" for i in range(1, n_layers)), n_inputs]
         shapes = [shape for a, b in pairwise(widths) for shape in ((1, b, a), (1, b, 1))]
     else:

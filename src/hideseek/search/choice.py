@@ -83,7 +83,7 @@ def judge(candidate: Ensemble, part: Part, fold: NDArray[np.int64] | None, *, lo
     with one_thread():  # the operations are too small to be shared
         for number, own in enumerate(rows):
             members = np.arange(number, n_members, 1 if fold is None else N_FOLDS)
-            answers, selected = answers_along(
+            answers, counts = answers_along(
                 candidate.members(members),
                 part.table[own],
                 prices.tolist(),
@@ -92,7 +92,7 @@ def judge(candidate: Ensemble, part: Part, fold: NDArray[np.int64] | None, *, lo
                 threshold=threshold,
             )
             outputs.append(answers.astype(np.float64))
-            n_selected.append(selected.sum(axis=2))
+            n_selected.append(counts)
         every = np.concatenate(rows)
         votes = votes_along(candidate, part.table[every[:: -(-len(every) // _MOST_ROWS)]], prices.tolist(), threshold)
     output, used = np.concatenate(outputs, axis=1), replace(part, weight=part.relative_weight()).rows(every)

@@ -69,7 +69,10 @@ class Settings:
 def learn(settings: Settings, problems: Sequence[Problem]) -> list[Learned]:
     """Return what is learned of each problem."""
     recipe, answers_for_range = settings.recipe, bool(settings.recipe.highest_prices)
-    trimmed = [trim(problem, settings.most_features, find_copies=answers_for_range) for problem in problems]
+    device = resolve_device(settings.device)
+    trimmed = [
+        trim(problem, settings.most_features, find_copies=answers_for_range, device=device) for problem in problems
+    ]
     if recipe.ramps:
         trimmed = [each._replace(problem=each.problem.with_ramps()) for each in trimmed]
     learned: dict[int, Learned] = {}

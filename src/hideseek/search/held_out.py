@@ -121,8 +121,7 @@ def _ask(ensemble: Ensemble, group: _Group, loss: str, threshold: float, n_draws
     """Ask for the predictions from the selected features and from all, and for the sets of all members."""
     own, X, softmax = ensemble.members(group.members), group.rows.table, loss != "squared_error"
     at_lowest = own if own.price is None else replace(own, price=price_bounds(own)[0])
-    single = [ensemble.members(np.array([i])) for i in range(len(ensemble.visible))]
-    sets = np.stack([member.masks(X) > threshold for member in single])
+    sets = ensemble.masks_of_members(X) > threshold
     alike, out = _overlaps(sets), np.isin(np.arange(len(sets)), group.members)
     first, second = np.triu_indices(len(sets), 1)
     return _Answers(

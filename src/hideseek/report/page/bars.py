@@ -7,6 +7,7 @@ import numpy as np
 from hideseek.explanation import Explanation
 from hideseek.report.page.content import Content
 from hideseek.report.page.markup import Markup, element, table
+from hideseek.stand_ins import as_good_as
 
 __all__ = ["numbers_selected", "ranking"]
 
@@ -47,7 +48,7 @@ def ranking(content: Content) -> Markup:
 
 def _named(explanation: Explanation, name: str) -> Markup:
     """Return a feature's name, with the column that would have done as well if there is one."""
-    found = [each.name for each in (explanation._stand_ins or {}).get(name, ()) if each.does_as_well]
+    found = as_good_as(name, explanation.stand_ins_by_feature)
     note = element("span", f"{found[0]} would have done as well", class_="stand-in") if found else Markup()
     return Markup(element("span", name) + note)
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hideseek.errors import InputError
 from hideseek.explanation import Explanation
+from hideseek.ranking import ranking
 from hideseek.report.page.columns import Categories, Column, columns_of
 from hideseek.report.page.findings import findings_of
 from hideseek.report.page.model import obstacle
@@ -82,7 +83,7 @@ def gather(
         )
     model = explanation.model if model is None else model
     columns = columns_of(explanation, categories, getattr(model, "encoder_", None))
-    ranked, ranking = explanation._ranking()
+    ranked, figures = ranking(explanation.importance, explanation.selected, explanation.feature_names)
     group, subgroups = subgroups_of(explanation, columns)
     actual = check_actual(explanation, model, y)
     n_features = explanation.shape[1]
@@ -95,7 +96,7 @@ def gather(
         obstacle(explanation, model),
         columns,
         ranked,
-        ranking,
+        figures,
         group,
         subgroups,
         rows_shown(group, _score(explanation), n_most),

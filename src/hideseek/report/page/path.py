@@ -36,7 +36,7 @@ def page_path(content: Content) -> dict[str, Any] | None:
     """
     explanation = content.explanation
     model = explanation.model if isinstance(explanation.model, BaseHideSeek) else content.model
-    if not isinstance(model, BaseHideSeek) or (explanation._entry is None and explanation._entered is None):
+    if not isinstance(model, BaseHideSeek) or not explanation.answers.has("entry_price"):
         return None
     ensemble = model.learned_.ensemble
     if ensemble.stack.price_range is None or ensemble.price is None or ensemble.n_features is not None:

@@ -84,8 +84,8 @@ def _of_classes(explanation: Explanation, model: Any, actual: NDArray[Any]) -> d
     classes = _classes(model, np.unique(actual))
     if len(classes) == 2:
         of_each: Any = np.where(predicted == str(classes[1]), probability, 1 - probability)
-    elif explanation._inputs is not None and hasattr(model, "_probabilities"):
-        of_each = model._probabilities(explanation._inputs)
+    elif explanation.answers.inputs is not None and hasattr(model, "_probabilities"):
+        of_each = model._probabilities(explanation.answers.inputs)
     else:
         return figures
     with suppress(InputError):  # undefined if a class does not occur among these rows

@@ -11,6 +11,7 @@ from hideseek.explanation import Explanation
 from hideseek.report.page.content import Content
 from hideseek.report.page.packing import pack_shades
 from hideseek.report.page.sampling import rows_by_answer
+from hideseek.stand_ins import as_good_as
 
 __all__ = ["page_features", "page_rows"]
 
@@ -34,10 +35,7 @@ def page_features(content: Content) -> dict[str, Any]:
 
 def _stand_ins(explanation: Explanation) -> dict[str, list[str]]:
     """Return, by name of a feature, the columns that would have done as well."""
-    found = {
-        name: [each.name for each in (explanation._stand_ins or {}).get(name, ()) if each.does_as_well]
-        for name in explanation.feature_names
-    }
+    found = {name: as_good_as(name, explanation.stand_ins_by_feature) for name in explanation.feature_names}
     return {name: others for name, others in found.items() if others}
 
 

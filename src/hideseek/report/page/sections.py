@@ -112,7 +112,7 @@ def heatmap_note(content: Content) -> Markup:
 
 def effects_note(content: Content) -> Markup:
     """Return a note on the meaning of the bars."""
-    if content.explanation._find_effects() is None:
+    if content.explanation.answers.effects is None:
         return Markup()
     what = "prediction" if content.explanation.probability is None else "probability of the predicted class"
     return element(
