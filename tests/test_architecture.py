@@ -19,8 +19,8 @@ PACKAGE = ROOT / "src/hideseek"
 
 ROOMS = (
     # what every room may use
-    *("_version", "errors", "wording", "extras", "blocks", "warn", "files", "digests", "cells", "validation", "frames"),
-    *("schema", "archives", "persistence", "targets", "tables"),
+    *("_version", "errors", "wording", "markup", "extras", "blocks", "warn", "files", "digests", "cells", "validation"),
+    *("frames", "schema", "archives", "persistence", "targets", "tables"),
     "engine",
     "progress",
     "tabular",
@@ -57,8 +57,6 @@ PRIVATE_ATTRIBUTES = {
     "src/hideseek/export/onnx_file.py": {"_names"},
     "src/hideseek/persistence.py": {"_check_state", "_restore"},  # every class that can be saved has them
     "src/hideseek/report/figures/entering.py": {"_units"},
-    "src/hideseek/report/page/model.py": {"_names"},
-    "src/hideseek/report/page/origin.py": {"_names"},
     "src/hideseek/report/page/quality.py": {"_probabilities"},
 }
 """Private attributes of another room that a file still reads. To be made fewer."""

@@ -336,11 +336,22 @@ class Explanation:
         y: ArrayLike | None = None,
         quality: Mapping[str, float | str] | None = None,
         categories: Mapping[str, Mapping[Any, str]] | None = None,
+        protected: Sequence[str] | None = None,
+        other: Explanation | None = None,
     ) -> None:
         """Write one self-contained HTML file with the explanations; see ``hideseek.report.write_report``."""
         from hideseek.report import write_report  # a higher layer, imported only when used
 
-        write_report(self, path, title=title, y=y, quality=quality, categories=categories)
+        write_report(
+            self,
+            path,
+            title=title,
+            y=y,
+            quality=quality,
+            categories=categories,
+            protected=protected,
+            other=other,
+        )
 
     # -- on disk ------------------------------------------------------------------------------------------------
 

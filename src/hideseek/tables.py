@@ -138,7 +138,7 @@ def rows_of_fit(estimator: Any, X: Any) -> Rows:
     if is_series(X) and hasattr(X, "index"):
         has_names = all(isinstance(label, str) for label in X.index)
         X = dict(zip(X.index if has_names else names_of_fit(estimator), X, strict=False))
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not hasattr(X, "toarray"):  # a sparse matrix by keys was a dict before SciPy 1.12
         return Rows(_single_row(estimator, X), by_name=True)
     X = dense(X)
     if n_rows(X) == 0 and (isinstance(X, list | tuple) or len(getattr(X, "shape", ())) == 2):

@@ -177,8 +177,18 @@ def test_a_report_is_one_page(run, saved, data, tmp_path):
     assert "x3" in (tmp_path / "report.html").read_text()
 
 
+def test_a_report_counts_protected_columns(run, saved, data, tmp_path):
+    assert run("report", saved, data, "--out", tmp_path / "report.html", "--protected", "x3,x4")[0] == 0
+    page = (tmp_path / "report.html").read_text()
+    assert "x3 decides in " in page
+    assert '"protected":["x3","x4"]' in page
+    code, _, err = run("report", saved, data, "--out", tmp_path / "other.html", "--protected", "X3")
+    assert code == 1
+    assert "protected must name features of the explanation; it has 'X3'; did you mean 'x3'?" in err
+
+
 def test_a_report_is_asked_of_the_explanation(run, saved, data, tmp_path, monkeypatch):
-    written = lambda self, path: open(path, "w").write(json.dumps(self.feature_names))  # noqa: E731, SIM115
+    written = lambda self, path, **_: open(path, "w").write(json.dumps(self.feature_names))  # noqa: E731, SIM115
     monkeypatch.setattr(hideseek.Explanation, "report", written, raising=False)
     assert run("report", saved, data, "--out", tmp_path / "report.html")[0] == 0
     assert json.loads((tmp_path / "report.html").read_text()) == ["x1", "x2", "x3", "x4"]

@@ -1,4 +1,5 @@
 import shutil
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,40 @@ def browser():
         browser = started.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield browser
         browser.close()
+
+
+class Visit:
+    """One page in one context, with everything that went wrong in it."""
+
+    def __init__(self, browser, path, width=1280, scheme="light", at=""):
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce", offline=True
+        )
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(5000)
+        self.wrong, self.requests = [], []
+        self.page.on("console", lambda message: self.wrong.append(message.text))
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.wrong.append(dialog.message))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.url = path.as_uri()
+        self.page.goto(self.url + at)
+
+    def __enter__(self):
+        return self.page
+
+    def __exit__(self, kind, *_):
+        self.context.close()
+        if kind is None:
+            assert self.wrong == []
+            own = (self.url, "data:", "blob:")
+            assert [url for url in self.requests if not url.startswith(own)] == []
+
+
+@pytest.fixture
+def visit(browser):
+    """Open a page, and check at the end that nothing went wrong in it."""
+    return partial(Visit, browser)
 
 
 @pytest.fixture(scope="session")
@@ -76,3 +111,14 @@ def mixed_model(mixed):
     """Cross-fitted members on a mixed table, two columns of which are one feature."""
     settings = {"n_members": 3, "column_fraction": 0.9, "steps": 150, "prediction_draws": 4, "random_state": 0}
     return HideSeekClassifier("fast", cross_fit=True, groups={"place": ["x9", "colour"]}, **settings).fit(*mixed)
+
+
+@pytest.fixture(scope="session")
+def reports(models, table, tmp_path_factory):
+    """One report for each kind of target, by name."""
+    folder, (X, _) = tmp_path_factory.mktemp("reports"), table
+    for name, model in models.items():
+        rows = X[:60]
+        names = {"x5": {0: "none", 1: "one", 2: "two"}}
+        model.explain(rows).report(folder / f"{name}.html", y=model.predict(rows), categories=names, protected=["x5"])
+    return {name: folder / f"{name}.html" for name in models}

@@ -17,8 +17,10 @@ from matplotlib.text import Text
 from scipy.integrate import trapezoid
 
 from hideseek import Explanation, HideSeekClassifier, InputError
+from hideseek.answers import Predicted
+from hideseek.effects import Effects
 from hideseek.metrics import best_patches
-from hideseek.report import plot_history, plot_path, plot_screening
+from hideseek.report import ExplanationPlots, plot_history, plot_path, plot_screening
 from hideseek.report.figures.colours import OKABE_ITO
 from hideseek.report.figures.density import density
 from hideseek.report.figures.features import as_numbers, legible
@@ -79,6 +81,16 @@ def path_of(explanation, ax):
     return priced.plot.path(-1, ax=ax)
 
 
+def waterfall_of(explanation, ax):
+    told = explanation[:]
+    effects = np.nan_to_num(explanation.importance[explanation.selected]) - 0.7
+    told.answers.give(
+        predicted=Predicted(np.full(len(told), "yes"), np.full(len(told), 0.75)),
+        effects=Effects(explanation.selected, effects[:, None], np.array(["yes"])),
+    )
+    return told.plot.waterfall(-1, ax=ax)
+
+
 ODD = odd_explanations()
 PICTURES = {
     "call": lambda e, ax=None: e.plot(ax=ax),
@@ -87,6 +99,7 @@ PICTURES = {
     "histograms": lambda e, ax=None: e.plot.histograms(ax=ax),
     "histograms of a known truth": lambda e, ax=None: e.plot.histograms(ax=ax, relevant=e.selected),
     "row": lambda e, ax=None: e.plot.row(-1, ax=ax),
+    "waterfall": lambda e, ax=None: waterfall_of(e, ax),
     "path": lambda e, ax=None: path_of(e, ax),
     "n_selected": lambda e, ax=None: e.plot.n_selected(ax=ax),
     "image": lambda e, ax=None: image_of(e, ax),
@@ -128,6 +141,20 @@ def test_odd_tables_are_drawn_without_warning_and_without_overlap(picture, case)
         ax = PICTURES[picture](ODD[case])
         assert problems_of_layout(ax.figure) == []
     assert ax.figure.get_figwidth() <= 3.3
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+def test_every_picture_has_a_title_that_says_how_many_rows_it_is_about(picture):
+    for case, explanation in ODD.items():
+        heading = PICTURES[picture](explanation).get_title().replace("\n", " ")
+        expected = "row" if picture in ("row", "waterfall", "path", "image") else f"{len(explanation):,} row"
+        assert expected in heading, (case, heading)
+        plt.close("all")
+
+
+def test_every_public_picture_is_among_those_tested():
+    public = {name for name in dir(ExplanationPlots) if not name.startswith("_")}
+    assert public - {"heatmap"} == set(PICTURES) - {"call", "histograms of a known truth"}
 
 
 @pytest.mark.parametrize("picture", PICTURES)
@@ -206,7 +233,7 @@ def test_equal_selections_are_neighbours_in_the_heatmap():
 def test_of_many_rows_the_same_few_are_drawn_and_it_is_said():
     explanation = explained(np.random.default_rng(0).random((3000, 3)))
     first, again = (explanation.plot.heatmap(max_rows=50) for _ in range(2))
-    assert first.get_title() == "shown: 50 of 3,000 rows"
+    assert first.get_title() == "shown: 50 of 3,000 rows,\n3 features"
     assert first.images[0].get_array().shape == (3, 50)
     np.testing.assert_array_equal(first.images[0].get_array(), again.images[0].get_array())
 
@@ -334,7 +361,7 @@ def test_the_number_selected_is_a_share_of_the_rows():
     ax = explained([[0.9, 0.9, 0.1], [0.9, 0.1, 0.1], [0.9, 0.1, 0.1], [0.1, 0.1, 0.1]]).plot.n_selected()
     centres = [bar.get_x() + bar.get_width() / 2 for bar in ax.patches]
     assert dict(zip(centres, (bar.get_height() for bar in ax.patches), strict=True)) == {0: 0.25, 1: 0.5, 2: 0.25}
-    assert ax.get_title() == "on average 1.0 of 3 selected"
+    assert ax.get_title() == "on average 1.0 of 3 selected\n4 rows"
     many = ODD["many features"].plot.n_selected()
     assert sum(bar.get_height() for bar in many.patches) == pytest.approx(1)
 
@@ -364,7 +391,7 @@ def test_a_comparison_counts_rows_by_who_selects():
     widths = {bars.get_label(): [bar.get_width() for bar in bars] for bars in ax.containers}
     assert names_on(ax) == ["x1", "x2"]
     assert widths == {"both": [0.5, 0], "only mask": [0.25, 0.25], "only SHAP value": [0.25, 0]}
-    assert ax.get_title() == "same features in 25% of the rows;\nmean overlap 38%"
+    assert ax.get_title() == "same features in 25% of the rows;\nmean overlap 38%\n4 rows, 2 features"
     named = one.plot.compare(two, labels=("ours", "theirs"))
     assert [bars.get_label() for bars in named.containers] == ["both", "only ours", "only theirs"]
     with pytest.raises(InputError, match="same rows and features"):
@@ -394,6 +421,8 @@ def test_long_names_are_short_and_stay_apart():
 
 def test_the_course_of_training_has_every_loss(model):
     ax = plot_history(model)
+    loss = model.history_["loss"]
+    assert ax.get_title() == f"{loss.shape[1]} members, {model.history_['step'][-1]:,} steps"
     lines = {line.get_label(): line for line in ax.lines if len(line.get_xdata())}
     assert list(lines) == ["prediction", "with penalty"]
     loss = model.history_["loss"].mean(axis=1)
@@ -413,14 +442,14 @@ def test_a_path_shows_loss_count_and_choice():
         score=[0.5, 0.8, 0.9], score_name="auroc", chosen=2,
     )  # fmt: skip
     ax = plot_path(SimpleNamespace(path_=path))
-    assert ax.get_title() == "chosen: 0.3,\n3.2 selected per row, AUROC 0.900"
+    assert ax.get_title() == "chosen: 0.3,\n3.2 selected per row, AUROC 0.900\n3 penalties"
     losses = next(line for line in ax.lines if line.get_label() == "held-out loss")
     assert losses.get_xydata().tolist() == [[0.1, 0.5], [0.3, 0.4], [1.0, 0.7]]
     assert [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == ":"] == [0.3]
     right = next(other for other in ax.figure.axes if other is not ax)
     assert right.lines[0].get_ydata().tolist() == [6.0, 3.2, 0.0]
     assert problems_of_layout(ax.figure) == []
-    assert plot_path(SimpleNamespace(penalty=[0], loss=[1], n_selected=[0])).get_title() == ""
+    assert plot_path(SimpleNamespace(penalty=[0], loss=[1], n_selected=[0])).get_title() == "1 penalty"
     with pytest.raises(InputError, match="without penalty, loss, n_selected"):
         plot_path(object())
 
@@ -464,6 +493,22 @@ def test_the_effects_of_a_row_are_bars_to_the_right_and_left(switch, model):
     other = explanation.plot.row(row, of=1 - explanation.prediction[row])
     assert [bar.get_width() for bar in other.patches] == pytest.approx((-effects).tolist(), abs=1e-6)
     assert explanation.plot.row(row, values="importance").get_xlabel() == "mask"
+
+
+def test_a_waterfall_leads_from_the_prediction_without_each_feature_to_the_prediction(switch, model):
+    explanation = model.explain(switch[0])
+    row = int(np.flatnonzero(explanation.n_selected > 1)[0])
+    ax = explanation.plot.waterfall(row)
+    features = [explanation.feature_names.index(name) for name in names_on(ax)]
+    effect, answer = explanation.effect[row, features], explanation.probability[row]
+    assert (np.diff(np.abs(effect)) <= 0).all(), "the largest effect comes first"
+    np.testing.assert_allclose([bar.get_x() for bar in ax.patches], answer - effect)
+    np.testing.assert_allclose([bar.get_x() + bar.get_width() for bar in ax.patches], answer)
+    assert [line.get_xdata()[0] for line in ax.lines] == [pytest.approx(answer)]
+    label = ax.get_xlabel().replace("\n", " ").replace("\xa0", " ")
+    assert label == f"the probability of y = {explanation.prediction[row]}, without and with the feature"
+    with pytest.raises(InputError, match="this explanation has no effects"):
+        ODD["ordinary"].plot.waterfall(0)
 
 
 def test_a_beeswarm_of_effects_has_a_dot_where_a_feature_is_selected(switch, model):

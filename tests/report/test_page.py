@@ -17,13 +17,17 @@ import pandas as pd
 import pytest
 
 from hideseek import BlackBoxExplainer, Explanation, HideSeekClassifier, HideSeekWarning, InputError, baselines
+from hideseek.effects import Effects
+from hideseek.markup import element
 from hideseek.report import write_report
 from hideseek.report.page.columns import columns_of
-from hideseek.report.page.markup import element
+from hideseek.report.page.content import gather
+from hideseek.report.page.directions import directions_of
 from hideseek.report.page.model import page_model
 from hideseek.report.page.packing import pack_column
 from hideseek.report.page.rules import rule_for
-from hideseek.report.page.sampling import rows_shown
+from hideseek.report.page.sampling import row_weights, rows_shown
+from hideseek.report.page.splits import page_splits
 from hideseek.report.page.subgroups import group_rows, subgroups_of
 from hideseek.tabular import Table, TableEncoder
 
@@ -83,8 +87,8 @@ def test_the_page_tells_what_decides_and_in_which_rows(page):
 
 def test_quality_origin_and_data_are_there(page, model, switch):
     X, y = switch
-    assert "AUROC, other rows 0.8750" in page.text[""]
-    assert f"{model.score(X, y):.4f}" in page.text[""]
+    assert "AUROC, other rows 0.8750" in page.text["believe"]
+    assert f"{model.score(X, y):.4f}" in page.text["believe"]
     assert "HideSeekClassifier" in page.text["origin"]
     assert version("torch") in page.text["origin"]
     assert f"{model.penalty_:.4g}" in page.text["origin"]
@@ -114,7 +118,7 @@ def test_findings_name_what_is_odd(tmp_path):
     def found(masks, data=None):
         explanation = Explanation(masks, np.asarray(masks) > 0.5, data=data)
         write_report(explanation, tmp_path / "page.html")
-        return Page(tmp_path / "page.html").text[""]
+        return Page(tmp_path / "page.html").text["believe"]
 
     sure = np.tile([0.99, 0.01, 0.01], (50, 1))
     assert "The masks collapsed" in found(np.zeros((50, 3)))
@@ -133,11 +137,15 @@ def test_rows_held_out_in_the_fit_tell_quality_and_warnings_without_labels(model
     doubtful.learned_ = replace(doubtful.learned_, trust=replace(model.trust_, agreement=0.4).with_warnings())
     explanation = model.explain(switch[0][:50])
     write_report(explanation, tmp_path / "page.html", model=doubtful)
-    text = Page(tmp_path / "page.html").text[""]
-    assert "The members select different features (agreement 0.40)" in text
-    score = f"{model.trust_.score_selected:.3f}"
-    assert f"AUROC of the selected features, on 2,000 rows held out in the fit {score}" in text
-    assert "AUROC of no feature, on 2,000 rows held out in the fit 0.5" in text
+    page, trust = Page(tmp_path / "page.html"), model.trust_
+    assert "The members select different features (agreement 0.40)" in page.text["believe"]
+    assert "Measured in the fit on 2,000 rows" in page.text["believe"]
+    score, everything = f"{trust.score_selected:.3f}", f"{trust.score_all:.3f}"
+    assert f"the selected features {trust.n_selected:.1f} {score} {trust.loss_selected:.4f}" in page.text["believe"]
+    assert f"all features 4 {everything}" in page.text["believe"]
+    assert "no feature 0 0.500" in page.text["believe"]
+    assert f"AUROC {score} from the selected features, {everything} from all 4, 0.5 from none" in page.text[""]
+    assert "warnings, the first: The members select" in page.text[""]
 
 
 def test_more_rows_than_fit_are_sampled_and_that_is_said(tmp_path):
@@ -236,6 +244,9 @@ def contrast(one, other):
         ({"categories": {"wage": {0: "low"}}}, "categories has 'wage'"),
         ({"categories": {"x1": {"a": "low"}}}, r"categories\['x1'\] must map numbers"),
         ({"max_rows": 0}, "max_rows=0"),
+        ({"protected": ["X1"]}, "protected must name features of the explanation; it has 'X1'; did you mean 'x1'"),
+        ({"protected": "x1"}, "protected='x1': expected a list of names"),
+        ({"other": "x1"}, "other must be an Explanation"),
     ],
 )
 def test_bad_arguments_are_refused(model, switch, tmp_path, options, problem):
@@ -364,8 +375,8 @@ def test_an_imitation_says_that_it_is_one(models, table, tmp_path):
     )
     assert "15 networks, " in page.text["what-if"], "five Hides, and two Seeks of each"
     agreement = explainer.fidelity_["seek"].agreement
-    assert f"Agreement KL R² the imitation's answers {agreement:.1f} %" in page.text[""]
-    assert "Accuracy of the imitation on the 50 rows explained" in page.text[""]
+    assert f"Agreement KL R² the imitation's answers {agreement:.1f} %" in page.text["believe"]
+    assert "Accuracy of the imitation on the 50 rows explained" in page.text["believe"]
     assert "model HideSeekClassifier" in page.text["origin"]
     assert "explained by an imitation" in page.text["origin"]
 
@@ -514,6 +525,71 @@ def test_sampled_rows_have_the_extremes_and_every_group():
     np.testing.assert_array_equal(rows_shown(group, None, 10_000), np.arange(10_000))
 
 
+def test_weights_of_sampled_rows_add_up_to_all_rows_and_estimate_their_shares():
+    draw = np.random.default_rng(0)
+    group, score = (draw.uniform(size=10_000) < 0.1).astype(np.int64), draw.normal(size=10_000)
+    rows = rows_shown(group, score, 1000)
+    weight = row_weights(rows, group, score, 1000)
+    assert weight.sum() == pytest.approx(10_000)
+    high = score > 1
+    assert high[rows].mean() > 1.4 * high.mean(), "extremes are in the sample more often"
+    assert weight[high[rows]].sum() / 10_000 == pytest.approx(high.mean(), abs=0.02)
+    np.testing.assert_array_equal(row_weights(np.arange(50), group[:50], score[:50], 100), np.ones(50))
+
+
+def test_directions_tell_for_which_values_a_feature_raises_the_prediction(tmp_path):
+    draw = np.random.default_rng(0)
+    X = np.column_stack([draw.normal(size=1000), draw.integers(1, 3, 1000), draw.normal(size=1000)])
+    effect = np.column_stack(
+        [np.where(X[:, 0] > 0.5, 0.2, -0.1), np.where(X[:, 1] == 2, 0.1, -0.1), draw.normal(size=1000)]
+    )
+    selected = np.ones((1000, 3), dtype=bool)
+    selected[:400, 1] = False
+    effects = Effects(selected, np.column_stack((-effect[selected], effect[selected])), np.array([0, 1]))
+    explanation = Explanation(
+        selected * 0.9,
+        selected,
+        feature_names=["pay", "sex", "noise"],
+        data=X,
+        predictor=lambda X: (np.ones(len(X), dtype=int), np.full(len(X), 0.8)),
+        effects=lambda _: effects,
+    )
+    columns = columns_of(explanation, {"sex": {1: "male", 2: "female"}}, None)
+    (found,) = directions_of(explanation, np.ones(1000), columns, np.arange(1000))
+    assert found.what == "the probability of y = 1"
+    np.testing.assert_allclose(found.raises[:2], (selected & (effect > 0)).mean(axis=0)[:2])
+    np.testing.assert_allclose(found.lowers[:2], (selected & (effect < 0)).mean(axis=0)[:2])
+    np.testing.assert_allclose(found.size[1], 0.1)
+    assert re.fullmatch(r"pay ≥ 0\.[45]\d?", found.rule[0])
+    assert list(found.rule[1:]) == ["sex is female", ""]
+
+
+def test_rows_are_divided_by_values_or_at_the_median():
+    draw = np.random.default_rng(0)
+    X = np.column_stack([draw.normal(size=99), draw.integers(0, 3, 99), np.zeros(99), draw.integers(0, 20, 99)])
+    X[:9, 1] = np.nan
+    X[:60, 3] = 0
+    masks = draw.uniform(size=X.shape)
+    explanation = Explanation(masks, masks > 0.5, data=X, predictor=lambda X: (X[:, 0], None))
+    content = gather(
+        explanation,
+        title=None,
+        model=None,
+        y=None,
+        quality=None,
+        categories=None,
+        protected=(),
+        other=None,
+        max_rows=99,
+    )
+    splits = {split["name"]: split for split in page_splits(content) if split["name"] != "Group"}
+    assert list(splits) == ["Prediction", "x1", "x2", "x4"], "a constant column divides nothing"
+    assert splits["x2"]["parts"] == ["x2 = 0", "x2 = 1", "x2 = 2", "x2 is missing"]
+    np.testing.assert_array_equal(arrays(splits["x2"]["values"]), np.where(np.isnan(X[:, 1]), 3, X[:, 1]))
+    np.testing.assert_array_equal(arrays(splits["x1"]["values"]), X[:, 0] >= np.median(X[:, 0]))
+    np.testing.assert_array_equal(arrays(splits["x4"]["values"]), X[:, 3] > 0)
+
+
 @pytest.mark.parametrize(
     ("values", "kind"),
     [
@@ -563,7 +639,10 @@ def test_levels_of_a_long_table_are_counted_in_some_of_its_rows(model, switch, t
     assert len(arrays(path["first"])) == 100 * 4
 
 
-def test_a_model_of_one_penalty_has_no_levels(switch, tmp_path):
+def test_a_model_of_one_penalty_has_one_level_with_its_selection(switch, tmp_path):
     model = HideSeekClassifier("paper", steps=2, random_state=0).fit(*switch)
-    write_report(model.explain(switch[0][:50]), tmp_path / "paper.html")
-    assert Page(tmp_path / "paper.html").data["path"] is None
+    explanation = model.explain(switch[0][:50])
+    write_report(explanation, tmp_path / "paper.html")
+    path = Page(tmp_path / "paper.html").data["path"]
+    assert (len(path["prices"]), path["chosen"]) == (1, 0)
+    np.testing.assert_array_equal(arrays(path["first"]).reshape(-1, 4) == 0, explanation.selected)

@@ -271,7 +271,7 @@ def test_selection_probability_grows_with_the_mask_and_falls_with_the_price():
 
 
 def test_factors_of_the_selection_probability_are_those_of_the_experiment():
-    with open(Path(__file__).parents[2] / "experiments" / "results" / "reliability_rule.csv", newline="") as file:
+    with open(Path(__file__).parents[2] / "experiments" / "results" / "reliability" / "rule.csv", newline="") as file:
         stored = [float(line["value"]) for line in csv.DictReader(file)]
     used = (probability._INTERCEPT, probability._OF_MASK, probability._OF_PRICE)
     np.testing.assert_allclose(used, stored, atol=0.006)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from statistics import fmean
 
 from hideseek.benchmark._jobs import Job
 from hideseek.benchmark.store import Record
+from hideseek.progress import progress_console
 
 __all__ = ["Grid", "grid_progress", "remaining"]
 
@@ -77,11 +77,11 @@ def _duration(seconds: float) -> str:
 
 @contextmanager
 def grid_progress(verbose: bool, grid: Grid) -> Iterator[Grid]:
-    """Return the grid; it updates a progress bar if ``verbose`` is set and the error stream is a terminal."""
-    if not (verbose and sys.stderr.isatty() and grid.total):
+    """Return the grid; it updates a progress bar if ``verbose`` is set, on a terminal and in a notebook."""
+    console = progress_console(verbose and grid.total > 0)
+    if console is None:
         yield grid
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
@@ -91,7 +91,7 @@ def grid_progress(verbose: bool, grid: Grid) -> Iterator[Grid]:
         TimeElapsedColumn(),
         TextColumn("{task.fields[state]}"),
     )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with Progress(*columns, console=console) as bar:
         task = bar.add_task("", total=grid.total, state="")
 
         def move() -> None:

@@ -67,7 +67,7 @@ def run(
         keep: Called with the fitted method, the test rows (a ``Dataset``) and the explanation of the first of them. It
             returns arrays by name, which are stored with the result, and single numbers, which join its scores.
         retry_failed: Run failed jobs again.
-        verbose: Show progress, on a terminal.
+        verbose: Show progress, on a terminal or in a notebook.
 
     Returns:
         The results of all jobs, in the order of the configuration.

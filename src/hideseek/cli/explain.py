@@ -14,7 +14,6 @@ from hideseek.cli._reading import title
 from hideseek.cli._usage import UsageError
 from hideseek.cli._writing import check_free, encode_table, write_bytes
 from hideseek.errors import InputError
-from hideseek.stand_ins import best_stand_ins
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -142,6 +141,8 @@ def _long(explanation: Explanation) -> dict[str, NDArray[Any]]:
     import numpy as np
 
     n_rows, n_features = explanation.shape
+    from hideseek.stand_ins import best_stand_ins  # numpy would make --help slow
+
     data, effect = explanation.data, explanation.effect
     stand_in = best_stand_ins(explanation.stand_ins_by_feature, explanation.feature_names, explanation.selected)
     return {

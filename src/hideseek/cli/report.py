@@ -18,6 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL.safetensors", help="a model saved by hideseek fit")
     parser.add_argument("data", metavar="DATA", help="the rows to explain; - is CSV on standard input")
     parser.add_argument("--out", required=True, metavar="REPORT.html", help="output file")
+    parser.add_argument(
+        "--protected", metavar="NAME,...", help="columns that should not decide; the page counts the rows where they do"
+    )
     parser.add_argument("--force", action="store_true", help="replace the file if it exists")
 
 
@@ -27,6 +30,6 @@ def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
     check_free(arguments.out, force=arguments.force)
     _, _, explanation = explain_file(arguments.model, arguments.data)
     with with_path_in_errors(arguments.out):
-        explanation.report(arguments.out)
+        explanation.report(arguments.out, protected=arguments.protected.split(",") if arguments.protected else None)
     output.line(f"Explained {len(explanation):,} rows of {title(arguments.data)}: {arguments.out}")
     return {"rows": len(explanation), "features": explanation.shape[1], "out": arguments.out}

@@ -197,7 +197,7 @@ class Answering(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             overwrite: Replace answers of another model, to changed files, or with other columns; else they are an
                 error.
             backend: "serial", or "ray": a task for each file, on a cluster if Ray is connected to one.
-            progress: Show a progress bar, on a terminal.
+            progress: Show a progress bar, on a terminal or in a notebook.
 
         Returns:
             The files, the number of rows, and how many files were there.

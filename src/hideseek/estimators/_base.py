@@ -6,7 +6,6 @@ import os
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from html import escape
 from typing import Any, Self, cast
 
 import numpy as np
@@ -290,9 +289,9 @@ class BaseHideSeek(Answering):
         return hasattr(self, "learned_")
 
     def _html_repr(self) -> str:
-        """Return scikit-learn's picture of the estimator for notebooks, with ``trust_`` below it once it is fitted."""
+        """Return scikit-learn's table of the parameters, for notebooks, with ``trust_`` below it once it is fitted."""
         trust = getattr(self, "trust_", None)
-        return str(super()._html_repr()) + ("" if trust is None else f"<pre>{escape(repr(trust))}</pre>")
+        return str(super()._html_repr()) + ("" if trust is None else trust._repr_html_())
 
     # -- on disk --------------------------------------------------------------------------------------------------
 

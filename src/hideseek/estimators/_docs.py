@@ -62,7 +62,7 @@ ENTRIES = {
     "validation_fraction": "Share of the rows to hold out; ``history_`` then records their loss.",
     "device": '"auto" is the GPU if there is one.',
     "random_state": "Seed; the same seed gives the same result. Or a numpy Generator or RandomState to draw it from.",
-    "verbose": "Whether to show a progress bar, on a terminal.",
+    "verbose": "Whether to show a progress bar, on a terminal or in a notebook.",
     # -- attributes ---------------------------------------------------------------------------------------------------
     "n_features_in_": "Number of columns of X in ``fit``.",
     "feature_names_in_": "Their names, if X was a frame with names.",

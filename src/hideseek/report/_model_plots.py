@@ -53,8 +53,9 @@ def plot_path(model: Any, *, ax: Axes | None = None) -> Axes:
         >>> from types import SimpleNamespace
         >>> from hideseek.report import plot_path
         >>> path = SimpleNamespace(penalty=[0.1, 0.3, 1.0], loss=[0.52, 0.5, 0.6], n_selected=[6.0, 3.1, 1.0], chosen=1)
-        >>> plot_path(path).get_title()
-        'chosen: 0.3, 3.1 selected per row'
+        >>> print(plot_path(path).get_title())
+        chosen: 0.3, 3.1 selected per row
+        3 penalties
     """
     from hideseek.report.figures.path import path
 

@@ -19,7 +19,7 @@ class ExplanationPlots:
 
     Each method takes ``ax``, the matplotlib Axes to draw on (default: a new figure with the width of a journal column),
     and returns the Axes. Of many features the most important are drawn, at most ``max_features`` and as many as fit on
-    the given Axes; the title gives their number.
+    the given Axes; the title gives the numbers of rows and features.
 
     Example:
         >>> from hideseek import Explanation
@@ -120,6 +120,21 @@ class ExplanationPlots:
         from hideseek.report.figures.row import row as draw
 
         return draw(self._explanation, row, values=values, of=of, max_features=max_features, ax=ax)
+
+    def waterfall(self, row: int, *, max_features: int = 10, ax: Axes | None = None) -> Axes:
+        """Draw one row as bars that lead from the prediction without each selected feature to the prediction.
+
+        Every bar ends at the line of the prediction. Unlike in SHAP's picture of this name, bars do not add up: each
+        is the effect of hiding one feature while the others are shown.
+
+        Args:
+            row: Its position.
+            max_features: Largest number of features, those with the largest effects.
+            ax: The Axes to draw on.
+        """
+        from hideseek.report.figures.row import waterfall
+
+        return waterfall(self._explanation, row, max_features=max_features, ax=ax)
 
     def path(self, row: int, *, max_features: int = 20, ax: Axes | None = None) -> Axes:
         """Draw the features of one row as they enter with falling price, and the predictions.

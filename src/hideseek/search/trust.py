@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
+from hideseek.markup import Markup, element, inline_bar, table
+
 __all__ = ["NO_ROWS", "Trust"]
 
 NO_ROWS = (
@@ -81,6 +83,11 @@ class Trust:
     agreement_held_out: float | None = None
     warnings: tuple[str, ...] = ()
 
+    @property
+    def score_title(self) -> str:
+        """The name of the score in text: "AUROC" or "R²"."""
+        return {"auroc": "AUROC", "r2": "R²"}[self.score_name]
+
     def to_dict(self) -> dict[str, Any]:
         """Return all figures by name, and the warnings, as JSON has them."""
         return {**self.figures(), "warnings": list(self.warnings)}
@@ -88,20 +95,6 @@ class Trust:
     def figures(self) -> dict[str, Any]:
         """Return all figures by name, from which ``Trust(**figures).with_warnings()`` is the same again."""
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "warnings"}
-
-    def lines(self) -> dict[str, str]:
-        """Return the figures that are known, each by what it is in words."""
-        score = {"auroc": "AUROC", "r2": "R²"}[self.score_name]
-        found = {
-            f"{score} of the selected features": _written(self.score_selected, ".3f"),
-            f"{score} of all features": _written(self.score_all, ".3f"),
-            f"{score} of no feature": _written(self.score_none, ".1f"),
-            "Loss of the selected features": _written(self.loss_selected, ".4f"),
-            "Loss of all features": _written(self.loss_all, ".4f"),
-            "Loss of no feature": _written(self.loss_none, ".4f"),
-            **self._shares(),
-        }
-        return {name: text for name, text in found.items() if text}
 
     def _shares(self) -> dict[str, str]:
         found = {
@@ -127,6 +120,24 @@ class Trust:
             lines.append("{:17}{:>10}{:>8}{:>9}".format(name, *figures))
         lines += [f"{name:44}  {text}" for name, text in self._shares().items()]
         return "\n  ".join([*lines, *(f"! {warning}" for warning in self.warnings)])
+
+    def _repr_html_(self) -> str:
+        """Return the figures as a small table with bars, for notebooks."""
+        if not self.n_rows:
+            return element("p", NO_ROWS)
+        lines: list[list[object]] = [
+            [name, n_shown, inline_bar(score or 0.0), _written(score, ".3f"), _written(loss, ".4f")]
+            for name, n_shown, score, loss in (
+                ("selected features", _written(self.n_selected, ".2f"), self.score_selected, self.loss_selected),
+                ("all features", self.n_features, self.score_all, self.loss_all),
+                ("no feature", 0, self.score_none, self.loss_none),
+            )
+        ]
+        caption = f"Trust: {self.n_rows:,} rows, each answered by members that have not learned from it"
+        head = ["Predictions from", "#Features", "", f"#{self.score_title}", "#Loss"]
+        shares = element("p", "; ".join(f"{name}: {text}" for name, text in self._shares().items()))
+        warnings = element("ul", *(element("li", warning) for warning in self.warnings)) if self.warnings else Markup()
+        return Markup(table(caption, head, lines) + shares + warnings)
 
     def with_warnings(self) -> Self:
         """Return the same figures with what there is to say about them."""

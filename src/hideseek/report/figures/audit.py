@@ -44,7 +44,7 @@ def audit(found: Audit, *, ax: Axes | None) -> Axes:
     verdict = f"{' and '.join(leaks)} leakage found" if leaks else "no leakage found"
     title(
         ax,
-        f"{found.n_selected:.1f} of {len(found.feature_names):,} selected per row",
+        f"{found.n_rows:,} rows, {found.n_selected:.1f} of {len(found.feature_names):,} features selected per row",
         f"ENCODE {found.encode.value:.3f} ± {found.encode.error:.3f}; {verdict}",
     )
     return ax

@@ -23,12 +23,12 @@ __all__ = [
     "check_axes",
     "colour_scale",
     "feature_lines",
-    "left_out",
     "legend_below",
     "letters",
     "new_or_given",
     "plain_frame",
     "title",
+    "title_with_counts",
 ]
 
 _AXES = Rule("an Axes of matplotlib", lambda value: isinstance(value, Axes)).or_none()
@@ -110,15 +110,15 @@ def feature_lines(
     return ax, heaviest_first
 
 
-def title(ax: Axes, *lines: str) -> None:
-    """Set a title in small text; long lines are broken, and nothing is parsed as a formula."""
-    text = "\n".join(_broken(line) for line in lines if line)
+def title(ax: Axes, *lines: str, width: float = _TITLE) -> None:
+    """Set a title in small text; lines longer than ``width`` points are broken, and nothing is parsed as a formula."""
+    text = "\n".join(_broken(line, width) for line in lines if line)
     ax.set_title(text.replace("$", r"\$"), fontsize=letters())
 
 
-def _broken(text: str) -> str:
+def _broken(text: str, width: float = _TITLE) -> str:
     """Break text into lines, after a comma or semicolon if there is one."""
-    lines, length = [""], int(_TITLE / letters())
+    lines, length = [""], int(width / letters())
     for part in re.split(r"(?<=[,;]) ", text):
         together = f"{lines[-1]} {part}".strip()
         if len(together) <= length:
@@ -128,11 +128,14 @@ def _broken(text: str) -> str:
     return "\n".join(fill(line, length) for line in lines if line)
 
 
-def left_out(ax: Axes, *notes: str, **shown: tuple[int, int]) -> None:
-    """State in the title how many of each kind are shown, if not all, after other notes."""
-    parts = [f"{some:,} of {every:,} {kind}" for kind, (some, every) in shown.items() if some < every]
-    if parts or any(notes):
-        title(ax, *notes, f"shown: {', '.join(parts)}" if parts else "")
+def title_with_counts(ax: Axes, *notes: str, **drawn: tuple[int, int]) -> None:
+    """Set a title of notes and how many of each kind are drawn: "60 rows, 20 of 150 features"."""
+    parts = [
+        f"{'' if some == every else f'{some:,} of '}{every:,} {kind if every != 1 else kind.removesuffix('s')}"
+        for kind, (some, every) in drawn.items()
+    ]
+    shown = "shown: " if any(some < every for some, every in drawn.values()) else ""
+    title(ax, *notes, f"{shown}{', '.join(parts)}")
 
 
 def colour_scale(ax: Axes, colours: ScalarMappable, label: str, extend: str = "neither") -> Colorbar:

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from hideseek.explanation import Explanation
-from hideseek.report.figures.axes import feature_lines, left_out, plain_frame
+from hideseek.report.figures.axes import feature_lines, plain_frame, title_with_counts
 from hideseek.report.figures.colours import first, foreground
 from hideseek.report.figures.features import check_rows, kind, mean_and_error, span
 
@@ -29,5 +29,5 @@ def bar(explanation: Explanation, *, max_features: int, ax: Axes | None) -> Axes
     )
     ax.set_xlim(0, None if mean.any() else span(explanation)[1])
     plain_frame(ax, x=f"{kind(explanation, mean=True)}{', with standard error' if known else ''}")
-    left_out(ax, features=(len(features), len(mean)))
+    title_with_counts(ax, rows=(len(explanation), len(explanation)), features=(len(features), len(mean)))
     return ax

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from hideseek.explanation import Explanation
-from hideseek.report.figures.axes import feature_lines, left_out, legend_below, plain_frame
+from hideseek.report.figures.axes import feature_lines, legend_below, plain_frame, title_with_counts
 from hideseek.report.figures.colours import first, grey, values
 from hideseek.report.figures.effects import as_effects, wants_effects
 from hideseek.report.figures.features import as_numbers, is_missing, kind, mean_and_error, sampled, signed, span
@@ -58,7 +58,7 @@ def beeswarm(
     plain_frame(ax, x=kind(rows))
     if rows.data is not None:
         _legend(ax, seen)
-    left_out(ax, rows=(len(rows), len(explanation)), features=(len(features), explanation.shape[1]))
+    title_with_counts(ax, rows=(len(rows), len(explanation)), features=(len(features), explanation.shape[1]))
     return ax
 
 

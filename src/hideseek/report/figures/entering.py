@@ -11,13 +11,14 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullFormatter
 from numpy.typing import NDArray
 
-from hideseek.cells import format_value, named_answer
+from hideseek.cells import format_value
 from hideseek.engine.along import answers_along, price_bounds
 from hideseek.errors import InputError
 from hideseek.estimators import BaseHideSeek
 from hideseek.explanation import Explanation
 from hideseek.report.figures.axes import check_axes, feature_lines, legend_below, letters, plain_frame, title
 from hideseek.report.figures.colours import first, foreground, grey
+from hideseek.report.figures.features import row_heading
 from hideseek.validation import row_number
 
 __all__ = ["entering"]
@@ -101,15 +102,9 @@ def _answers(one: Explanation, model: BaseHideSeek, entry: NDArray[np.float64]) 
 
 def _heading(one: Explanation, n_shown: int, has_answers: bool) -> Sequence[str]:
     """Return the title: the row, the meaning of the numbers on the right, and what is not shown."""
-    n_features = one.shape[1]
-    left_out = f"shown: {n_shown} of {n_features:,} features" if n_shown < n_features else ""
-    if one.prediction is None:
-        return f"row {one.row_labels[0]}", left_out
-    answer = named_answer(one.prediction[0], one.target_name)
-    sure = "" if one.probability is None else f" ({one.probability[0]:.2f})"
+    answer, left_out = row_heading(one, n_shown)
     what = "prediction" if one.probability is None else "its probability"
-    beside = f"right: {what} so far" if has_answers else ""
-    return f"row {one.row_labels[0]}: predicted {answer}{sure}", beside, left_out
+    return answer, f"right: {what} so far" if has_answers else "", left_out
 
 
 def _explain(ax: Axes, selected: NDArray[np.bool_], has_price: bool) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hideseek.cells import count_answers
+from hideseek.cells import count_answers, named_answer
 from hideseek.errors import InputError
 from hideseek.explanation import Explanation
 from hideseek.tabular import Table
@@ -23,6 +23,7 @@ __all__ = [
     "legible",
     "mean_and_error",
     "predicted_classes",
+    "row_heading",
     "sampled",
     "signed",
     "span",
@@ -112,6 +113,16 @@ def predicted_classes(explanation: Explanation) -> str:
     parts = [f"{answer} ({count:,})" for answer, count in answers[:_CLASSES_NAMED]]
     more = len(answers) - _CLASSES_NAMED
     return f"predicted {', '.join(parts)}{f', {more} more classes' if more > 0 else ''}"
+
+
+def row_heading(one: Explanation, n_shown: int | None = None) -> tuple[str, str]:
+    """Return the title of a picture of one row: the row with its prediction, and how many features are shown."""
+    answer = f"row {one.row_labels[0]}"
+    if one.prediction is not None:
+        sure = "" if one.probability is None else f" ({one.probability[0]:.2f})"
+        answer += f": predicted {named_answer(one.prediction[0], one.target_name)}{sure}"
+    n_features = one.shape[1]
+    return answer, "" if n_shown in (None, n_features) else f"shown: {n_shown} of {n_features:,} features"
 
 
 def sampled(explanation: Explanation, max_rows: int) -> Explanation:

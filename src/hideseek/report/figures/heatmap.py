@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage
 
 from hideseek.explanation import Explanation
-from hideseek.report.figures.axes import colour_scale, feature_lines, left_out, letters, plain_frame
+from hideseek.report.figures.axes import colour_scale, feature_lines, letters, plain_frame, title_with_counts
 from hideseek.report.figures.colours import diverging, ramp
 from hideseek.report.figures.features import kind, legible, mean_and_error, predicted_classes, sampled, signed, span
 
@@ -56,7 +56,7 @@ def heatmap(explanation: Explanation, *, max_rows: int, max_features: int, ax: A
     else:
         ax.set_xticks([])
     nothing = "" if explanation.selected.any() else "no feature is selected in any row"
-    left_out(
+    title_with_counts(
         ax, predicted_classes(rows), nothing, rows=(len(rows), len(explanation)), features=(len(features), len(weight))
     )
     return ax

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hideseek.errors import InputError
 from hideseek.explanation import Explanation
-from hideseek.report.figures.axes import feature_lines, left_out, legend_below, plain_frame
+from hideseek.report.figures.axes import feature_lines, legend_below, plain_frame, title_with_counts
 from hideseek.report.figures.colours import first, grey, second
 from hideseek.report.figures.density import density
 from hideseek.report.figures.features import check_rows, kind, mean_and_error, span
@@ -62,7 +62,7 @@ def histograms(
         colours = (first(ax), second(ax))
         handles = [Patch(color=c, alpha=0.7, label=label) for c, label in zip(colours, labels, strict=True)]
         legend_below(ax, columns=1, handles=handles)
-    left_out(ax, features=(len(features), len(weight)))
+    title_with_counts(ax, rows=(len(explanation), len(explanation)), features=(len(features), len(weight)))
     return ax
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from hideseek.errors import InputError
-from hideseek.report.figures.axes import legend_below, letters, new_or_given, plain_frame
+from hideseek.report.figures.axes import legend_below, letters, new_or_given, plain_frame, title
 from hideseek.report.figures.colours import first, grey, second, third
 
 __all__ = ["history"]
@@ -36,6 +36,8 @@ def history(model: Any, *, ax: Axes | None) -> Axes:
                 records["step"], members.min(axis=1), members.max(axis=1), color=colour, alpha=0.15, linewidth=0
             )
     plain_frame(ax, x="step", y="loss")
+    n_members = np.asarray(records["loss"]).reshape(len(records["step"]), -1).shape[1]
+    title(ax, f"{n_members} member{'s' if n_members > 1 else ''}, {int(records['step'][-1]):,} steps")
     right.set_ylim(0, 1)
     right.grid(False)
     right.tick_params(labelsize=letters())

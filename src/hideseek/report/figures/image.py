@@ -14,13 +14,15 @@ from hideseek.errors import InputError
 from hideseek.explanation import Explanation
 from hideseek.metrics import best_patches
 from hideseek.metrics.patches import IMAGE_SHAPE
-from hideseek.report.figures.axes import new_or_given
+from hideseek.report.figures.axes import new_or_given, title
 from hideseek.report.figures.colours import background, first, foreground, second
-from hideseek.report.figures.features import as_numbers
+from hideseek.report.figures.features import as_numbers, row_heading
 from hideseek.validation import check_parameters, integer, row_number
 
 __all__ = ["image"]
 
+_TITLE = 150
+"""Points: maximum width of the title, for a figure of 2.2 inches."""
 _FULL_INK = 0.7
 """Grey level of the strongest pixel, so that patches and importance remain visible on it."""
 
@@ -62,6 +64,7 @@ def image(
     ax.grid(False)
     ax.set_xticks([])
     ax.set_yticks([])
+    title(ax, *row_heading(one), width=_TITLE)
     return ax
 
 

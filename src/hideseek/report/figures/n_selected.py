@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from hideseek.explanation import Explanation
-from hideseek.report.figures.axes import new_or_given, plain_frame, title
+from hideseek.report.figures.axes import new_or_given, plain_frame, title_with_counts
 from hideseek.report.figures.colours import first
 from hideseek.report.figures.features import check_rows
 
@@ -30,5 +30,6 @@ def n_selected(explanation: Explanation, *, ax: Axes | None) -> Axes:
     ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     plain_frame(ax, x="features selected in a row", y="share of the rows")
-    title(ax, f"on average {counts.mean():.1f} of {explanation.shape[1]:,} selected")
+    mean = f"on average {counts.mean():.1f} of {explanation.shape[1]:,} selected"
+    title_with_counts(ax, mean, rows=(len(counts), len(counts)))
     return ax

@@ -46,7 +46,8 @@ def path(model: Any, *, ax: Axes | None) -> Axes:
     chosen = getattr(found, "chosen", None)
     if chosen is not None:
         ax.axvline(penalty[int(chosen)], color=grey(ax), linestyle=":", linewidth=1.2)
-        title(ax, _chosen(found, int(chosen), penalty, count))
+    note = "" if chosen is None else _chosen(found, int(chosen), penalty, count)
+    title(ax, note, f"{len(penalty)} penalt{'y' if len(penalty) == 1 else 'ies'}")
     legend_below(ax, columns=2)
     return ax
 

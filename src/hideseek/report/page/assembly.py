@@ -10,12 +10,14 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
+from hideseek.report.agreement import method_names
 from hideseek.report.page.content import Content
 from hideseek.report.page.fields import page_fields
 from hideseek.report.page.model import page_model
 from hideseek.report.page.path import page_path
 from hideseek.report.page.rows import page_features, page_rows
 from hideseek.report.page.sections import SECTIONS
+from hideseek.report.page.splits import page_splits
 
 __all__ = ["assemble"]
 
@@ -29,6 +31,9 @@ _SCRIPTS = (
     "rows.js",
     "fields.js",
     "whatif.js",
+    "compare.js",
+    "protected.js",
+    "state.js",
     "start.js",
 )
 """Concatenated, these form one module; each describes itself at its top."""
@@ -70,8 +75,19 @@ def _data(content: Content) -> str:
         "groups": [subgroup.name for subgroup in content.subgroups],
         "rows": page_rows(content),
         "path": page_path(content),
+        "splits": page_splits(content),
+        "protected": [content.explanation.feature_names[j] for j in content.protected],
+        "other": _other(content),
         "model": page_model(content.model) if content.obstacle is None else None,
         "fields": page_fields(content) if content.obstacle is None else None,
     }
     text = json.dumps(described, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
     return text.replace("<", "\\u003c")  # otherwise a name could end the script element
+
+
+def _other(content: Content) -> dict[str, Any] | None:
+    """Return the names of the two explanations, and the share of the rows in which the other selects each feature."""
+    if content.other is None:
+        return None
+    shares = content.other.selected[:, content.features].mean(axis=0)
+    return {"names": method_names(content.explanation, content.other), "shares": [round(s, 6) for s in shares.tolist()]}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from hideseek.cells import format_value
 from hideseek.explanation import Explanation
+from hideseek.markup import Markup, element, table
 from hideseek.report.page.content import Content
-from hideseek.report.page.markup import Markup, element, table
 from hideseek.stand_ins import as_good_as
 
 __all__ = ["numbers_selected", "ranking"]
@@ -18,19 +19,24 @@ _MOST_BARS = 20
 
 def ranking(content: Content) -> Markup:
     """Return the mean importance over all rows as bars with error bars; further features are shown on demand."""
-    ranking = content.ranking
+    ranking, found = content.ranking, next(iter(content.directions), None)
     top = max(float(np.max(ranking["importance"] + np.nan_to_num(ranking["standard_error"]))), 1e-12)
     rows: list[list[object]] = []
     columns = (ranking[name][:_MOST_RANKED] for name in ("feature", "importance", "standard_error", "selected"))
-    for name, mean, error, selected in zip(*columns, strict=True):
-        spread = "" if np.isnan(error) else f" ± {_figure(error, top)}"
+    for j, name, mean, error, selected in zip(content.ranked[:_MOST_RANKED], *columns, strict=True):
+        spread = Markup() if np.isnan(error) else element("span", f" ± {_figure(error, top)}", class_="spread")
         bar = _bar(mean / top, np.nan_to_num(error) / top)
-        rows.append([_named(content.explanation, name), bar, f"{_figure(mean, top)}{spread}", f"{selected:.0%}"])
+        effect = () if found is None else (_size(content, found.size[j]) if selected else "",)
+        figures = (Markup(_figure(mean, top) + spread), f"{selected:.0%}", *effect)
+        rows.append([_named(content.explanation, name), bar, *figures])
     head = ["Feature", "", f"#Mean {content.explanation.importance_kind}", "#Selected in"]
     lead = (
         f"The mean over all rows of each feature's {content.explanation.importance_kind}; the dark line spans one "
         "standard error to each side. A feature with a small mean may still decide a few rows alone."
     )
+    if found is not None:
+        head.append("#Effect")
+        lead += f" Effect: by how much it changes {found.what} on average, up or down, where it is selected."
     parts = [
         element("p", lead),
         table("Features by mean importance, with standard errors", head, rows[:_RANKED_AT_ONCE]),
@@ -51,6 +57,11 @@ def _named(explanation: Explanation, name: str) -> Markup:
     found = as_good_as(name, explanation.stand_ins_by_feature)
     note = element("span", f"{found[0]} would have done as well", class_="stand-in") if found else Markup()
     return Markup(element("span", name) + note)
+
+
+def _size(content: Content, size: float) -> str:
+    """Return the size of an effect, with as many digits as predictions have."""
+    return format_value(size) if content.explanation.probability is None else f"{size:.2f}"
 
 
 def _figure(value: float, top: float) -> str:

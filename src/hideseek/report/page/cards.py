@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hideseek.cells import count_answers, named_answer
+from hideseek.markup import Markup, element
 from hideseek.report.page.content import Content
-from hideseek.report.page.markup import Markup, element
 from hideseek.report.page.subgroups import Subgroup
 from hideseek.wording import listed
 

@@ -26,7 +26,7 @@ def obstacle(explanation: Explanation, model: Any) -> str | None:
             f"{type(model).__name__} is not a Hide&Seek model: no network gives its importances, so none can run here."
         )
     check_is_fitted(model)
-    if explanation.data is None or list(explanation.feature_names) != model._names():
+    if explanation.data is None or list(explanation.feature_names) != model.encoder_.feature_names:
         return "The explanation shows only some of the columns that the model needs."
     ensemble = model.learned_.ensemble
     if ensemble.knockoffs is not None:

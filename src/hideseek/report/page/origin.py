@@ -33,7 +33,7 @@ def parameters_of(model: Any) -> dict[str, str]:
 
 def _of_hideseek(model: BaseHideSeek) -> dict[str, Any]:
     ensemble, recipe = model.learned_.ensemble, asdict(model.recipe_)
-    n_given = columns_given(len(model._names()), model.recipe_.column_fraction)
+    n_given = columns_given(len(model.encoder_.feature_names), model.recipe_.column_fraction)
     return {
         **recipe,
         "batch_size": recipe["batch_size"] or "full",

@@ -47,17 +47,13 @@ def _classes(model: Any, otherwise: NDArray[Any]) -> NDArray[Any]:
 def quality_of(
     explanation: Explanation, model: Any, actual: NDArray[Any] | None, given: Mapping[str, float | str] | None
 ) -> dict[str, str]:
-    """Return figures by name: those given, those of rows with known labels, and those of the fit."""
+    """Return figures by name: those given, those of rows with known labels, and the loss on rows held out."""
     figures = {str(name): _written(value) for name, value in (given or {}).items()}
     whose = " of the imitation" if hasattr(model, "fidelity_") else ""
     if actual is not None and explanation.prediction is not None:
         measured = _of_values if explanation.probability is None else _of_classes
         for name, value in measured(explanation, model, actual).items():
             figures[f"{name}{whose} on the {len(actual):,} rows explained"] = _written(value)
-    trust = getattr(model, "trust_", None)
-    if trust is not None:
-        where = f"{whose}, on {trust.n_rows:,} rows held out in the fit"
-        figures |= {f"{name}{where}": text for name, text in trust.lines().items()}
     history = getattr(model, "history_", {})
     if "validation_loss" in history:
         figures["Loss on rows held out of the fit, mean over members"] = _written(history["validation_loss"][-1].mean())

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hideseek.explanation import Explanation
 from hideseek.report.page.content import Content
-from hideseek.report.page.packing import pack_shades
+from hideseek.report.page.packing import pack, pack_shades
 from hideseek.report.page.sampling import rows_by_answer
 from hideseek.stand_ins import as_good_as
 
@@ -46,7 +46,7 @@ def page_rows(content: Content) -> dict[str, Any]:
     order = rows_by_answer(
         content.group[rows], explanation.selected[np.ix_(rows, ranked)], explanation.importance[np.ix_(rows, ranked)]
     )
-    part = explanation[rows]
+    part = content.shown
     return {
         "effects": _effects(content, part),  # before the sentences, which use the effects of each row
         "labels": [str(label) for label in explanation.row_labels[rows]],
@@ -58,6 +58,7 @@ def page_rows(content: Content) -> dict[str, Any]:
         "group": content.group[rows].tolist(),
         "importance": pack_shades(explanation.importance[np.ix_(rows, content.features)], _top(explanation)),
         "order": order.tolist(),
+        "weight": pack(content.weight, "f4"),
     }
 
 

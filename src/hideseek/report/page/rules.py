@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import matthews_corrcoef
 from sklearn.tree import DecisionTreeClassifier
 
 from hideseek.report.page.columns import Column
@@ -179,5 +178,12 @@ def _measured(
         covered=both / max(1, meant.sum()),
         pure=both / max(1, holds.sum()),
         accuracy=float((holds == meant).mean()),
-        correlation=float(matthews_corrcoef(meant, holds)),
+        correlation=_correlation(meant, holds),
     )
+
+
+def _correlation(a: NDArray[np.bool_], b: NDArray[np.bool_]) -> float:
+    """Return the correlation of two columns of booleans (Matthews), 0 if one of them is constant."""
+    p, q = float(a.mean()), float(b.mean())
+    spread = p * (1 - p) * q * (1 - q)
+    return (float((a & b).mean()) - p * q) / spread**0.5 if spread > 0 else 0.0

@@ -2,61 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from hideseek.estimators import BaseHideSeek, BlackBoxExplainer
 from hideseek.export import kept_features
+from hideseek.markup import Markup, element, pairs, table
+from hideseek.report.agreement import agreement
 from hideseek.report.page.bars import numbers_selected, ranking
+from hideseek.report.page.believing import findings, quality
 from hideseek.report.page.cards import groups
 from hideseek.report.page.columns import Column
 from hideseek.report.page.content import Content
-from hideseek.report.page.markup import Markup, element, table
+from hideseek.report.page.opening import answer, overview, picture, protected, short_trust
 from hideseek.report.page.origin import name_of, parameters_of, versions
-from hideseek.report.page.quality import fidelity_of
 
 __all__ = ["SECTIONS"]
 
 _MOST_LISTED = 500
 _KINDS = {"category": "category", "ordered": "ordered category"}
-
-
-def overview(content: Content) -> Markup:
-    """Return the size of the table and the selection at a glance."""
-    explanation = content.explanation
-    n_rows, n_features = explanation.shape
-    n_groups = len(content.subgroups)
-    tiles: list[tuple[str, str, str | None]] = [
-        (f"{n_rows:,}", "rows explained", None),
-        (f"{n_features:,}", "features", None),
-        (f"{explanation.n_selected.mean():.1f}", "selected per row, on average", "tile-selected"),
-        (f"{n_groups}", "groups with different answers" if n_groups > 1 else "group", None),
-    ]
-    penalty = getattr(content.model, "penalty_", None)
-    if penalty is not None:
-        tiles.append((f"{penalty:.3g}", "penalty", "tile-penalty"))
-    described = [element("div", element("dt", label), element("dd", figure, id=name)) for figure, label, name in tiles]
-    return element("dl", *described, class_="tiles")
-
-
-def findings(content: Content) -> Markup:
-    """Return the warnings."""
-    if not content.findings:
-        return element("p", "No problems were found with the masks or the columns.", class_="quiet")
-    return element("ul", *(element("li", finding) for finding in content.findings), class_="findings")
-
-
-def quality(content: Content) -> Markup:
-    """Return the quality of the predictions, and of an imitation."""
-    if content.quality:
-        figures = _pairs("Quality of the predictions", "Figure", content.quality)
-    else:
-        text = "Not known: pass the labels of these rows (y=...) or figures of your own (quality={...}) to the report."
-        figures = element("p", text, class_="quiet")
-    compared = fidelity_of(content.model)
-    if not compared:
-        return figures
-    head = ["Beside the model's answers", "#Agreement", "#KL", "#R²"]
-    return Markup(figures + element("h3", "Fidelity on rows held out of the fit") + table("Fidelity", head, compared))
 
 
 def data(content: Content) -> Markup:
@@ -112,7 +73,7 @@ def heatmap_note(content: Content) -> Markup:
 
 def effects_note(content: Content) -> Markup:
     """Return a note on the meaning of the bars."""
-    if content.explanation.answers.effects is None:
+    if not content.directions:
         return Markup()
     what = "prediction" if content.explanation.probability is None else "probability of the predicted class"
     return element(
@@ -184,16 +145,30 @@ def method(content: Content) -> Markup:
 def origin(content: Content) -> Markup:
     """Return parameters and versions."""
     parameters = parameters_of(content.model)
-    made = _pairs("How the model was made", "Setting", parameters) if parameters else Markup()
-    return Markup(made + _pairs("Versions", "Library", versions()))
+    made = pairs("How the model was made", "Setting", parameters) if parameters else Markup()
+    return Markup(made + pairs("Versions", "Library", versions()))
 
 
-def _pairs(caption: str, title: str, pairs: Mapping[str, str]) -> Markup:
-    return table(caption, [title, "#Value"], [[name, value] for name, value in pairs.items()])
+def compare_note(content: Content) -> Markup:
+    """Return a note on how exact the shares of groups are, and on how alike two explanations are."""
+    exact = (
+        "all rows"
+        if len(content.rows) == len(content.explanation)
+        else (
+            f"the {len(content.rows):,} rows in this page, each weighted by the rows it stands for: they are estimates"
+        )
+    )
+    other = "" if content.other is None else f" The two explanations: {agreement(content.explanation, content.other)}."
+    return element("p", f"In how many of its rows a group has each feature selected, counted in {exact}.{other}")
 
 
 SECTIONS = (
+    answer,
     overview,
+    picture,
+    short_trust,
+    protected,
+    compare_note,
     findings,
     quality,
     ranking,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -29,6 +29,10 @@ _RULES = {
         "a dict from columns to dicts from values to names",
         lambda value: isinstance(value, Mapping) and all(isinstance(names, Mapping) for names in value.values()),
     ).or_none(),
+    "protected": Rule(
+        "a list of names of features",
+        lambda value: isinstance(value, list | tuple) and all(isinstance(name, str) for name in value),
+    ).or_none(),
     "max_rows": integer(1),
 }
 
@@ -42,13 +46,16 @@ def write_report(
     y: ArrayLike | None = None,
     quality: Mapping[str, float | str] | None = None,
     categories: Categories | None = None,
+    protected: Sequence[str] | None = None,
+    other: Explanation | None = None,
     max_rows: int = 5000,
 ) -> None:
     """Write one self-contained HTML file with the results, which needs no network.
 
-    It has the ranking over all rows, groups of rows with different selections and their description, a heatmap, every
-    row with its sentence, the quality of the predictions, the model's settings; and the model itself, so that the
-    reader can change a row's values and see the new masks and prediction.
+    It says in one sentence and one picture what decides, and how far to believe it; it has the ranking over all rows,
+    groups of rows with different selections, comparisons of any two groups, a heatmap, every row with its sentence
+    (also as CSV), the model's settings; and the model itself, so that the reader can change a row's values and see the
+    new masks and prediction. The address of the page keeps what the reader has chosen.
 
     Args:
         explanation: The result of a method's ``explain``.
@@ -60,6 +67,9 @@ def write_report(
         quality: Your own figures by name, such as ``{"AUROC, test rows": 0.81}``.
         categories: For columns of numbers that encode categories, the names of the categories:
             ``{"SEX": {1: "male", 2: "female"}}``. They get menus instead of sliders.
+        protected: Features that should not decide, such as ``["SEX"]``: the page says in how many rows each of them, or
+            any of them, does. The reader can mark others.
+        other: Another model's explanation of the same rows, for the comparison on the page.
         max_rows: Largest number of rows that the page shows individually; fewer for wide tables.
 
     Example:
@@ -81,10 +91,19 @@ def write_report(
         "model": model,
         "quality": quality,
         "categories": categories,
+        "protected": protected,
         "max_rows": max_rows,
     }
     check_parameters("write_report", given, _RULES)
     content = gather(
-        explanation, title=title, model=model, y=y, quality=quality, categories=categories, max_rows=max_rows
+        explanation,
+        title=title,
+        model=model,
+        y=y,
+        quality=quality,
+        categories=categories,
+        protected=protected or (),
+        other=other,
+        max_rows=max_rows,
     )
     write_atomically(path, assemble(content).encode("utf-8"))

@@ -43,7 +43,7 @@ class Heatmap {
 
   /** The importance, or 0 or the most where the slider has moved and the features that are selected are known alone. */
   value(line, column) {
-    if (this.path?.moved) return this.high * Number(this.path.isSelected(this.order[line], this.columns[column]));
+    if (this.path.moved) return this.high * Number(this.path.isSelected(this.order[line], this.columns[column]));
     return this.importance(this.order[line] * this.data.features.names.length + this.columns[column]);
   }
 
@@ -190,7 +190,7 @@ class Heatmap {
     const { groups, rows, features } = this.data;
     const name = features.names[this.columns[column]];
     const isSelected = this.value(line, column) > 0 ? "selected" : "not selected";
-    const said = this.path?.moved ? isSelected : this.value(line, column).toFixed(2);
+    const said = this.path.moved ? isSelected : this.value(line, column).toFixed(2);
     return `${groups[rows.group[row]]}, row ${rows.labels[row]}, ${name}: ${said}`;
   }
 }

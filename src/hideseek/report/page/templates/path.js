@@ -1,6 +1,8 @@
 // From few features to many: one slider at the top moves every mask, row, ranking and group; path.py writes the data.
 
 const MOST_RANKED = 50;
+const MOST_DRAWN = 7;
+const NAMED_AT_THE_TOP = 3;
 const NAMED_IN_A_ROW = 12;
 const NAMED_IN_A_GROUP = 8;
 const DECIDES = 0.5; // share of a group's rows from which on a feature decides in it, as in subgroups.py
@@ -19,7 +21,9 @@ class Path {
     this.slider = byId("path-level");
     this.deciding = [...document.querySelectorAll("[data-deciding]")];
     this.asChosen = this.deciding.map((element) => element.textContent);
-    this.tiles = ["tile-selected", "tile-penalty"].map(byId);
+    this.tiles = ["tile-selected", "tile-penalty"].map(byId).filter(Boolean);
+    this.answer = byId("answer");
+    this.answerAsChosen = [...this.answer.childNodes];
     this.tilesAsChosen = this.tiles.map((tile) => tile.textContent);
     this.slider.max = this.prices.length - 1;
     this.slider.addEventListener("input", () => this.move(Number(this.slider.value)));
@@ -27,8 +31,19 @@ class Path {
       this.move(this.chosen);
       this.slider.focus();
     });
-    byId("path").hidden = false;
+    byId("picture-of")?.addEventListener("input", (event) => {
+      for (const part of document.querySelectorAll("[data-picture]")) part.hidden = part.dataset.picture !== event.target.value;
+    });
+    byId("path").hidden = this.prices.length < 2;
     this.show();
+  }
+
+  state() {
+    return {
+      name: "level",
+      read: () => (this.moved ? String(this.level) : ""),
+      write: (text) => this.move(clamped(Math.round(Number(text)) || 0, 0, this.prices.length - 1)),
+    };
   }
 
   get moved() {
@@ -83,19 +98,30 @@ class Path {
     this.slider.setAttribute("aria-valuetext", `${said}${moved ? "" : ", as chosen"}`);
     byId("path-status").textContent = said;
     byId("path-reset").disabled = !moved;
-    for (const id of ["ranking-chosen", "numbers-chosen"]) byId(id).hidden = moved;
-    for (const id of ["ranking", "numbers", "groups", "heatmap", "rows"].map((part) => `${part}-moved`)) byId(id).hidden = !moved;
+    for (const part of ["picture", "ranking", "numbers"]) byId(`${part}-chosen`).hidden = moved;
+    for (const part of ["picture", "ranking", "numbers", "groups", "heatmap", "rows"]) byId(`${part}-moved`).hidden = !moved;
     const tiles = moved ? [mean.toFixed(1), String(this.penalties[this.level])] : this.tilesAsChosen;
     this.tiles.forEach((tile, i) => (tile.textContent = tiles[i]));
     this.deciding.forEach((element, i) => {
       element.textContent = moved ? this.decides(Number(element.dataset.deciding)) : this.asChosen[i];
     });
-    if (!moved) return;
+    if (!moved) {
+      this.answer.replaceChildren(...this.answerAsChosen);
+      return;
+    }
     const all = [...this.names.keys()].map((j) => [this.names[j], this.shareOfAll(j)]);
     const shares = all.filter(([, share]) => share > 0).sort((a, b) => b[1] - a[1]);
+    this.answer.textContent = this.said(shares, said);
+    byId("picture-moved-table").replaceChildren(...shares.slice(0, MOST_DRAWN).map((line) => barLine(...line)));
     byId("ranking-moved-table").replaceChildren(...shares.slice(0, MOST_RANKED).map((line) => barLine(...line)));
     const counts = [...numbers.entries()].filter(([, count]) => count > 0);
     byId("numbers-moved-table").replaceChildren(...counts.map(([n, count]) => barLine(String(n), count / rows)));
+  }
+
+  /** What decides at this price, as at the top of the page. */
+  said(shares, perRow) {
+    const named = shares.slice(0, NAMED_AT_THE_TOP).map(([name, share]) => `${name} in ${percent(share)} of the rows`);
+    return named.length ? `At this price: ${listed(named)}; ${perRow} on average.` : "At this price nothing decides.";
   }
 
   /** What decides in a group, as on its card. */

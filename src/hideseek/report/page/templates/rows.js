@@ -5,6 +5,8 @@ class RowTable {
     this.path = path;
     this.rows = data.rows;
     this.names = data.features.names;
+    this.kind = data.kind;
+    this.importance = unpackShades(data.rows.importance);
     this.groups = data.groups;
     this.onOpen = onOpen;
     this.columns = this.describeColumns(data);
@@ -15,6 +17,7 @@ class RowTable {
     this.size = byId("rows-size");
     this.group.append(new Option("All", ""), ...data.groups.map((name, g) => new Option(name, g)));
     this.makeHead();
+    byId("rows-download").addEventListener("click", () => this.download());
     this.search.form.addEventListener("submit", (event) => event.preventDefault());
     for (const control of [this.search, this.group, this.size]) {
       control.addEventListener("input", () => this.show(0));
@@ -41,15 +44,59 @@ class RowTable {
     ];
     return all
       .filter(({ key, values }) => key || values)
-      .map(({ title, values, key = (i) => values[i], text = (i) => short(values[i]) }) => ({ title, key, text }));
+      .map(({ title, values, key = (i) => values[i], text = (i) => short(values[i]) }) => ({
+        title,
+        key,
+        text,
+        raw: values && title !== "Group" ? key : text, // in full, for the file
+      }));
+  }
+
+  /** The parts of the address that tell what the table shows. */
+  states() {
+    const show = () => this.show(0);
+    const controls = { search: this.search, group: this.group, size: this.size };
+    return [
+      ...Object.entries(controls).map(([name, control]) => controlState(`rows-${name}`, control, show)),
+      {
+        name: "rows-sort",
+        read: () => {
+          const { column, direction } = this.sorting;
+          return column === this.columns[0] && direction > 0 ? "" : `${direction > 0 ? "" : "-"}${column.title}`;
+        },
+        write: (text) => {
+          const column = this.columns.find(({ title }) => title === text.replace(/^-/, ""));
+          if (column) this.sorting = { column, direction: text.startsWith("-") ? -1 : 1 };
+          show();
+        },
+      },
+      { name: "rows-page", read: () => (this.page ? String(this.page) : ""), write: (text) => this.show(Number(text) || 0) },
+    ];
+  }
+
+  /** Every row that is found, with the features that are selected and, at the chosen price, the importance of each. */
+  download() {
+    const named = this.path.moved ? [] : [...this.names.keys()];
+    const titles = [...this.columns.map(({ title }) => title), "Selected features", "What decided"];
+    const head = [...titles, ...named.map((j) => `${this.kind} of ${this.names[j]}`)];
+    const lines = this.found().map((row) => [
+      ...this.columns.map(({ text, raw = text }) => raw(row)),
+      this.path.features(row).map((j) => this.names[j]).join("; "),
+      this.sentence(row),
+      ...named.map((j) => this.importance(row * this.names.length + j).toFixed(4)),
+    ]);
+    const text = [head, ...lines].map((cells) => cells.map(quoted).join(",")).join("\r\n");
+    const link = make("a", { href: URL.createObjectURL(new Blob([`\ufeff${text}\r\n`], { type: "text/csv" })), download: "rows.csv" });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
 
   count(row) {
-    return this.path?.moved ? this.path.features(row).length : this.rows.selected[row];
+    return this.path.moved ? this.path.features(row).length : this.rows.selected[row];
   }
 
   sentence(row) {
-    return this.path?.moved ? this.path.sentence(row) : this.rows.sentences[row];
+    return this.path.moved ? this.path.sentence(row) : this.rows.sentences[row];
   }
 
   makeHead() {
@@ -119,7 +166,7 @@ class RowTable {
 
   /** The selected features of a row, each with its effect; the sentence says the same. */
   bars(row) {
-    if (!this.rows.effects || this.path?.moved) return "";
+    if (!this.rows.effects || this.path.moved) return "";
     const { largest, of, rows } = this.rows.effects;
     const lines = rows[row].map(([j, effect]) => {
       const bar = makeEffectBar();
@@ -129,6 +176,12 @@ class RowTable {
     });
     return make("div", { className: "effects", "aria-hidden": "true" }, ...lines);
   }
+}
+
+/** A cell of a CSV file. */
+function quoted(cell) {
+  const text = String(cell);
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 function compare(a, b) {

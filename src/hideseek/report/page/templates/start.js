@@ -10,11 +10,16 @@ function open(row) {
   byId("what-if-title").focus({ preventScroll: true });
 }
 
-const path = data.path ? new Path(data) : null;
+const path = new Path(data);
 const table = new RowTable(data, whatIf && open, path);
 const heatmap = new Heatmap(data, open, path);
-path?.listeners.push(
+const comparison = new Comparison(data, path);
+const marked = new Protected(data, path);
+path.listeners.push(
   () => table.show(table.page),
   () => heatmap.paint(),
+  () => comparison.show(),
+  () => marked.show(),
   () => whatIf?.setPrice(path.prices[path.level]),
 );
+new State([path.state(), ...table.states(), ...comparison.states(), marked.state(), ...(whatIf?.states() ?? [])]);

@@ -39,7 +39,26 @@ class WhatIf {
   /** Answer at another price, where the model answers for a range of them. */
   setPrice(price) {
     this.model.price = price;
+    this.before = this.model.run(this.columns.map((_, k) => this.own(k)));
     this.answer();
+  }
+
+  /** The parts of the address that tell which row it is, and which of its values were changed. */
+  states() {
+    const changed = () => [...this.values.keys()].filter((k) => !Object.is(this.values[k], this.own(k)));
+    return [
+      { name: "row", read: () => (this.row ? this.data.rows.labels[this.row] : ""), write: (label) => this.find(label) },
+      {
+        name: "values",
+        read: () => changed().map((k) => `${k}:${this.values[k]}`).join(" "),
+        write: (text) => {
+          for (const [k, value] of text.split(" ").map((part) => part.split(":").map(Number))) {
+            if (k in this.controls) this.set(k, value);
+          }
+          this.answer();
+        },
+      },
+    ];
   }
 
   find(label) {
@@ -52,9 +71,9 @@ class WhatIf {
     this.row = row;
     byId("what-if-row").value = this.data.rows.labels[row];
     byId("what-if-error").textContent = "";
-    this.columns.forEach((values, k) => {
+    this.columns.forEach((_, k) => {
       this.controls[k].forget?.();
-      this.set(k, plain(values[row], values));
+      this.set(k, this.own(k));
     });
     this.before = this.model.run(this.values);
     this.ranked = [...this.before.masks.keys()].sort((a, b) => this.before.masks[b] - this.before.masks[a] || a - b);
@@ -70,6 +89,11 @@ class WhatIf {
     byId("what-if-features").replaceChildren(...shown.map((j) => this.features[j].element));
     this.more.hidden = all <= FEATURES_AT_FIRST;
     this.more.textContent = this.showAll ? "Show fewer features" : `Show all ${all} features`;
+  }
+
+  /** What the row has in a column. */
+  own(k) {
+    return plain(this.columns[k][this.row], this.columns[k]);
   }
 
   set(k, value) {
@@ -106,7 +130,7 @@ class WhatIf {
   }
 
   makeOutputs() {
-    const { kind, name: target, classes = [target] } = this.model.output;
+    const { kind, name: target, said: classes = [target] } = this.model.output;
     if (kind === "softmax") byId("what-if-output-title").textContent = "Probability of each class";
     return classes.map((name) => {
       const number = make("data");

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 
-__all__ = ["Markup", "element", "table"]
+__all__ = ["Markup", "element", "inline_bar", "pairs", "table"]
 
 _EMPTY = {"line", "rect"}
 
@@ -47,3 +48,14 @@ def table(caption: str, head: list[str], rows: list[list[object]]) -> Markup:
         element("thead", element("tr", *top)),
         element("tbody", *body),
     )
+
+
+def pairs(caption: str, title: str, values: Mapping[str, str]) -> Markup:
+    """Return a table of names and their values."""
+    return table(caption, [title, "#Value"], [[name, value] for name, value in values.items()])
+
+
+def inline_bar(share: float) -> Markup:
+    """Return a bar on a scale from 0 to 1 that needs no style sheet, for notebooks."""
+    filled = element("div", style=f"width:{100 * min(1.0, max(0.0, share)):.0f}%;height:.8em;background:#2f7fc9")
+    return element("div", filled, style="width:8em;background:rgba(128,128,128,.2)")
