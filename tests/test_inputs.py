@@ -447,7 +447,9 @@ def test_whole_numbers_too_large_for_a_float_are_refused_by_column():
     with pytest.raises(InputError, match="X has numbers too large for a float in 'x1'; rescale"):
         HideSeekClassifier(**QUICK).fit(X, [0, 1, 0, 1])
     with pytest.raises(InputError, match="X has numbers too large for a float in 'big'"):
-        HideSeekClassifier(**QUICK).fit(pd.DataFrame({"big": pd.Series(X[:, 0], dtype=object), "x": [1, 2, 3, 4]}), [0, 1, 0, 1])
+        HideSeekClassifier(**QUICK).fit(
+            pd.DataFrame({"big": pd.Series(X[:, 0], dtype=object), "x": [1, 2, 3, 4]}), [0, 1, 0, 1]
+        )
     with pytest.raises(InputError, match=r"penalty=.*expected a number of at least 0"):
         HideSeekClassifier(penalty=10**5000).fit(np.eye(4), [0, 1, 0, 1])
 

@@ -116,11 +116,12 @@ shares.sort_values("defaults", ascending=False).head(8).round(2)
 # %%
 # Save and report
 # ---------------
-# The model is one file without pickle. The report is one HTML file that needs no network: ranking, groups, every row,
-# and the model itself, so that values can be changed and the answer follows.
+# The model is one file without pickle. The report is one HTML file that needs no network: what decides, groups, every
+# row, and the model itself, so that values can be changed and the answer follows. Sex and age are marked as protected:
+# the report says in how many rows they decided.
 
 model.save(folder / "credit.safetensors")
-explanation[:1000].report(folder / "credit.html", y=y_new[:1000], title="Credit card clients")
+explanation[:1000].report(folder / "credit.html", y=y_new[:1000], title="Credit card clients", protected=["SEX", "AGE"])
 for path in sorted(folder.glob("credit.*")):
     print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB")
 
