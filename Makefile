@@ -6,7 +6,7 @@ export HIDESEEK_DATA ?= $(if $(wildcard $(DATA)),$(abspath $(DATA)))
 
 NATIVE := src/hideseek/engine/native
 
-.PHONY: demo test test-lowest coverage docs tutorials install check clean
+.PHONY: demo test test-lowest coverage docs tutorials dist install check clean
 
 demo: .venv/installed
 	$(BIN)/hideseek demo --out demo --force
@@ -32,6 +32,21 @@ docs: .venv/installed $(NATIVE)/libstep.so
 # The same with every tutorial run, which takes minutes and needs the published tables.
 tutorials: export HIDESEEK_TUTORIALS = all
 tutorials: docs
+
+# Wheel and source archive, in dist/, each tried in an environment that has nothing else of this repository.
+dist:
+	rm -rf dist build
+	$(PYTHON) -m venv build/tools
+	build/tools/bin/pip install --quiet build twine
+	build/tools/bin/python -m build
+	build/tools/bin/twine check --strict dist/*
+	$(PYTHON) -m venv build/try
+	build/try/bin/pip install --quiet --constraint constraints.txt dist/*.whl
+	cd build && try/bin/python ../examples/try_release.py && try/bin/hideseek --version
+	build/try/bin/pip install --quiet --constraint constraints.txt "$$(ls dist/*.whl)[plot]"
+	cd build && try/bin/python ../examples/try_release.py --plot
+	build/try/bin/pip install --quiet --force-reinstall --no-deps dist/*.tar.gz
+	cd build && try/bin/python ../examples/try_release.py
 
 check: .venv/installed
 	$(BIN)/ruff check .
