@@ -29,7 +29,7 @@ def test_links_to_files_lead_somewhere(page):
 def test_pages_name_files_that_exist(page):
     known = [
         f"/{path.relative_to(ROOT)}"
-        for folder in ("src", "tests", "experiments", "examples", "docs")
+        for folder in ("src", "tests", "experiments", "benchmarks", "examples", "docs")
         for path in (ROOT / folder).rglob("*.*")
     ]
     named = set(re.findall(r"`([\w/]+\.(?:py|js|html))`", (ROOT / page).read_text()))
@@ -57,7 +57,7 @@ def test_registries_that_the_map_names_exist():
     files = [
         *(ROOT / "src").rglob("*.py"),
         *(ROOT / "experiments").glob("*.py"),
-        ROOT / "tests/baselines/test_contract.py",
+        *(ROOT / "tests").rglob("*.py"),
     ]
     source = "\n".join(path.read_text() for path in files)
     registries = set(re.findall(r"`(_?[A-Z][A-Z_]{3,})`", MAP))

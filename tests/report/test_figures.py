@@ -107,6 +107,11 @@ PICTURES = {
 }
 
 
+def test_every_picture_of_an_explanation_is_drawn_here():
+    methods = {name for name in vars(ExplanationPlots) if not name.startswith("_")}
+    assert methods - set(PICTURES) == {"heatmap"}  # which the call draws
+
+
 def texts_of(figure):
     return [t for t in figure.findobj(Text) if t.get_visible() and t.get_text().strip()]
 

@@ -39,10 +39,11 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     A method defines:
 
-    - ``citation`` and ``importance_kind``, the kind of its importances;
+    - ``citation``, which ends in the year, and ``importance_kind``, the kind of its importances;
+    - a parameter ``random_state``, even if it draws nothing;
     - ``_rules``, the accepted values of each parameter; a ``k`` is also limited by the number of features;
     - ``_fit(table, target)``, which learns, and stores what it learned in attributes that end in an underscore;
-    - ``_importance(table)``, a finite number for each feature of each row;
+    - ``_importance(table)``, a finite number of at least 0 for each feature of each row;
     - ``_probabilities(table)``, the probability of each class;
     - ``_selected(importance)``, unless it selects the ``k`` most important features.
 

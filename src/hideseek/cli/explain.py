@@ -140,9 +140,9 @@ def _long(explanation: Explanation) -> dict[str, NDArray[Any]]:
     """Return a table with one line per row and feature."""
     import numpy as np
 
-    n_rows, n_features = explanation.shape
-    from hideseek.stand_ins import best_stand_ins  # numpy would make --help slow
+    from hideseek.stand_ins import best_stand_ins
 
+    n_rows, n_features = explanation.shape
     data, effect = explanation.data, explanation.effect
     stand_in = best_stand_ins(explanation.stand_ins_by_feature, explanation.feature_names, explanation.selected)
     return {
