@@ -43,7 +43,7 @@ ROOMS = (
 
 UPWARDS = {
     ("estimators", "export"): "to_onnx loads the export when it is called",
-    ("estimators", "scoring"): "explain_files loads the scoring of files when it is called",
+    ("estimators", "scoring"): "explain_files and fit_files load the scoring of files when they are called",
     ("explanation", "report"): "explanation.plot and .report load the figures and the page when they are asked for",
     ("metrics", "report"): "Audit.plot loads the figures when it is asked for",
     ("persistence", "baselines"): "load() finds the class that a file names",

@@ -11,7 +11,7 @@ from hideseek import BlackBoxExplainer, HideSeekClassifier, HideSeekRegressor
 from hideseek.estimators._docs import ENTRIES, documented
 
 CLASSES = [HideSeekClassifier, HideSeekRegressor, BlackBoxExplainer]
-OWN = {BlackBoxExplainer: {"validation_fraction", "trust_"}}
+OWN = {BlackBoxExplainer: {"validation_fraction", "trust_", "fitted_files_"}}
 
 
 def entries(cls, section):

@@ -223,6 +223,15 @@ def test_a_dataset_of_one_part_is_run_there_alone(command):
     assert said.strip() == "beyond-wide: Results(1 jobs: 1 finished, 0 failed, 0 missing)"
 
 
+def test_quality_is_shown_against_the_number_of_rows(command):
+    command("run", "rows", "--quick", "--datasets", "Syn4, 10,000 rows", "Syn4, 30,000 rows")
+    lines = command("compare", "rows", "--quick").splitlines()
+    assert [line.split()[:3] for line in lines[1:5]] == [
+        ["Syn4", method, rows] for method in ("default", "longer") for rows in ("10000", "30000")
+    ]
+    assert Path(command("figures", "rows", "--quick").strip()).read_bytes().startswith(b"\x89PNG")
+
+
 def test_seeds_beyond_the_configuration_are_seen_too(command):
     from experiments.masks import EXPERIMENT
 

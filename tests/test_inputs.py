@@ -216,6 +216,13 @@ def test_a_dict_or_a_series_is_one_row(frame, named):
     assert named.explain(row).describe(0).startswith("Row 7: predicted default = ")
 
 
+def test_a_column_of_a_single_row_is_named_as_in_the_fit(people):
+    table, model = people
+    name = next(name for name in table if table[name].dtype.kind == "f")
+    with pytest.raises(InputError, match=f"'{name}' has categories or text, but had numbers in fit"):
+        model.explain({**table.iloc[3].to_dict(), name: "text"})
+
+
 def test_a_row_of_mixed_values_is_one_row(people):
     table, model = people
     expected = model.explain(table[3:4])

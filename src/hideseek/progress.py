@@ -67,7 +67,9 @@ def training_progress(verbose: bool, steps: int, penalty: float) -> Iterator[OnP
 
 
 @contextmanager
-def files_progress(shown: bool, n_files: int) -> Iterator[tuple[Callable[[], None], Callable[[int], None]]]:
+def files_progress(
+    shown: bool, n_files: int, title: str = "explaining files"
+) -> Iterator[tuple[Callable[[], None], Callable[[int], None]]]:
     """Give a function to call after each file, and one to call with a number of rows that are done.
 
     They move a bar if ``shown`` is set and there is a place for it, and else do nothing.
@@ -79,7 +81,7 @@ def files_progress(shown: bool, n_files: int) -> Iterator[tuple[Callable[[], Non
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("explaining files"),
+        TextColumn(title),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),

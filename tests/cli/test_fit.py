@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -181,3 +183,51 @@ def test_a_mixed_table_can_be_fitted_and_explained(fit, run, table, tmp_path):
     code, out, _ = run("explain", tmp_path / "model.safetensors", tmp_path / "mixed.csv", "--format", "long")
     assert code == 0
     assert ",town,Rome," in out
+
+
+# -- files ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(table, tmp_path):
+    (tmp_path / "in").mkdir()
+    for i in range(4):
+        table[i::4].assign(w=1 + i).to_parquet(tmp_path / f"in/{i}.parquet", index=False)
+    return tmp_path / "in"
+
+
+def test_a_folder_is_sampled_and_fitted(run, run_json, folder, tmp_path):
+    out = tmp_path / "model.safetensors"
+    words = ("fit", folder, "--target", "label", "--drop", "w", "--out", out, "--preset", "fast", "--rows", 1500)
+    code, said, _ = run(*words)
+    assert code == 0
+    assert re.match(rf"Fitted 1,500 of 2,000 rows of {folder} \(4 files\) in [\d.]+ s\.\n", said)
+    assert "1,500 of 2,000 rows in 4 files" in run("info", out)[1]
+    code, result, _ = run_json(*words, "--force", "--held-out", 0.2)
+    assert (result["rows"], result["rows_seen"], result["held_out"]["rows"]) == (1200, 2000, 300)
+    assert result["held_out"]["accuracy"] > 0.8
+
+
+def test_patterns_and_several_files_are_fitted_with_weights(run_json, folder, tmp_path):
+    words = ("--target", "x1", "--weight", "w", "--out", tmp_path / "m.safetensors", "--preset", "fast", "--force")
+    for data in ([f"{folder}/[01].parquet"], [folder / "0.parquet", folder / "1.parquet"]):
+        code, result, _ = run_json("fit", *data, *words, "--set", "steps=50")
+        assert (code, result["rows"], result["task"], result["features"]) == (0, 1000, "regression", 4)
+
+
+def test_weights_of_one_table_are_a_column_that_is_not_learned_from(run_json, table, tmp_path):
+    path = tmp_path / "in.csv"
+    table.assign(w=(table["x1"] > 0) * 1.0).to_csv(path, index=False)
+    out = tmp_path / "m.safetensors"
+    code, result, _ = run_json(
+        "fit", path, "--target", "label", "--weight", "w", "--out", out, "--preset", "fast", "--set", "steps=50"
+    )
+    assert (code, result["features"]) == (0, 4)
+
+
+def test_options_of_files_are_checked(run, data, folder, tmp_path):
+    words = ("--target", "label", "--out", tmp_path / "m.safetensors")
+    assert "--rows is for a folder" in run("fit", data, *words, "--rows", 100)[2]
+    assert "--weight label: this column is the target" in run("fit", folder, *words, "--weight", "label")[2]
+    assert "standard input cannot be one of several" in run("fit", "-", data, *words)[2]
+    assert re.search(r"0\.parquet' has no column 'y'", run("fit", folder, "--target", "y", *words[2:])[2])

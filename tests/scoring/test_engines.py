@@ -52,12 +52,20 @@ def test_ray_runs_a_scorer_in_tasks_and_in_actors_and_explains_files(ray, saved,
         named.explain_files(tmp_path / "in", tmp_path / "out", outputs=["n_selected"], backend="ray")
 
 
-def test_dask_runs_a_scorer_on_partitions(saved, rows, expected):
+def test_dask_runs_a_scorer_on_partitions(saved, named, rows, expected):
     dataframe = pytest.importorskip("dask.dataframe")
     parts = dataframe.from_pandas(rows, npartitions=3)
-    answers = parts.map_partitions(Scorer(saved, carry=["id"])).compute(scheduler="sync")
-    check_equal(answers, rows, expected)
-    assert answers.index.equals(rows.index)
+    for model in (saved, named):
+        answers = parts.map_partitions(Scorer(model, carry=["id"])).compute(scheduler="sync")
+        check_equal(answers, rows, expected)
+        assert answers.index.equals(rows.index)
+
+
+def test_scorers_of_one_model_are_the_same_to_dask(saved, named):
+    token = Scorer(named, carry=["id"]).__dask_tokenize__()
+    assert token == Scorer(named, carry=["id"]).__dask_tokenize__() == Scorer(saved, carry=["id"]).__dask_tokenize__()
+    others = [Scorer(named), Scorer(named, ["prediction"], ["id"]), Scorer(named, ["prediction", "selected"], ["x1"])]
+    assert token not in [other.__dask_tokenize__() for other in others]
 
 
 @pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")

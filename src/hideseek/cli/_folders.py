@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 from hideseek.cli._formats import STANDARD_STREAM
 from hideseek.cli._output import Output
 from hideseek.cli._usage import UsageError
 
-__all__ = ["explain_into_folder", "to_folder"]
+__all__ = ["explain_into_folder", "is_several", "to_folder"]
+
+
+def is_several(data: Sequence[str]) -> bool:
+    """Return whether DATA is a folder, a pattern or several files."""
+    from glob import has_magic
+    from os.path import exists, isdir
+
+    return len(data) > 1 or isdir(data[0]) or (has_magic(data[0]) and not exists(data[0]))
 
 
 def to_folder(arguments: argparse.Namespace) -> bool:
     """Return whether the answers are to be files in a folder; raise if options do not go together."""
-    from glob import has_magic
-    from os.path import exists, isdir
-
     data, out = arguments.data, arguments.out
-    several = len(data) > 1 or isdir(data[0]) or (has_magic(data[0]) and not exists(data[0]))
-    if not several and not out.endswith("/"):
+    if not is_several(data) and not out.endswith("/"):
         if arguments.outputs or arguments.carry:
             raise UsageError("--outputs and --carry are for files in a folder: let --out end in /")
         return False

@@ -8,10 +8,9 @@ import shlex
 import time
 from typing import TYPE_CHECKING, Any
 
-from hideseek.cli._columns import check_names
 from hideseek.cli._output import Output
-from hideseek.cli._reading import read_table, title
-from hideseek.cli._target import TASKS, split_target, task_of
+from hideseek.cli._target import TASKS
+from hideseek.cli._training_rows import TrainingRows, training_rows
 from hideseek.cli._usage import UsageError
 from hideseek.cli._writing import check_free, check_suffix, with_path_in_errors
 from hideseek.engine.recipe import PRESETS
@@ -31,12 +30,25 @@ _TOP = 5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``hideseek fit``."""
-    parser.add_argument("data", metavar="DATA", help="the table to learn from; - is CSV on standard input")
+    parser.add_argument(
+        "data",
+        metavar="DATA",
+        nargs="+",
+        help="the table to learn from; - is CSV on standard input. Of a folder, a pattern or several files, of "
+        "any size, a random sample of the rows is learned from",
+    )
     parser.add_argument("--target", required=True, metavar="COLUMN", help="the column to predict")
     parser.add_argument("--out", required=True, metavar="MODEL.safetensors", help="where the model goes")
     parser.add_argument("--force", action="store_true", help="replace the file if it exists")
     parser.add_argument(
         "--drop", action="append", default=[], metavar="COLUMN", help="ignore this column; may be repeated"
+    )
+    parser.add_argument("--weight", metavar="COLUMN", help="how much each row counts; default: all the same")
+    parser.add_argument(
+        "--rows",
+        type=int,
+        metavar="NUMBER",
+        help="rows to draw from a folder, a pattern or several files; default: 300,000, fewer of a wide table",
     )
     parser.add_argument(
         "--task",
@@ -77,38 +89,34 @@ def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
     if not 0 <= arguments.held_out < 1:
         raise UsageError(f"--held-out {arguments.held_out:g}: expected a share of at least 0 and below 1, such as 0.2")
     check_free(arguments.out, force=arguments.force)
-    table = read_table(arguments.data)
-    check_names(table, [arguments.target, *arguments.drop], title(arguments.data))
-    if arguments.target in arguments.drop:
-        raise UsageError(f"--drop {arguments.target}: the target cannot be dropped")
-    table, y = split_target(table.drop(arguments.drop), arguments.target)
-    if not table.columns:
-        raise InputError(f"{title(arguments.data)} has no column besides the target {arguments.target!r}")
-    task = task_of(y) if arguments.task == "auto" else arguments.task
-    model = _estimator(task, arguments)
-    train, held_out = _parts(y, task, arguments)
+    rows = training_rows(arguments, progress=not output.as_json)
+    model = _estimator(rows.task, arguments)
+    train, held_out = _parts(rows.y, rows.task, arguments)
     start = time.perf_counter()
-    model.fit(table[train].to_native(), y[train])
+    model.fit(rows.table[train].to_native(), rows.y[train], None if rows.weight is None else rows.weight[train])
     model.target_name_ = arguments.target  # y is an array, which has no name
+    if rows.sample is not None:
+        model.fitted_files_ = rows.sample.fitted_files(len(train))
     seconds = time.perf_counter() - start
     with with_path_in_errors(arguments.out):
         model.save(arguments.out)
-    explanation = model.explain(table[train].to_native())
+    explanation = model.explain(rows.table[train].to_native())
     result = {
         "model": arguments.out,
         "rows": len(train),
+        "rows_seen": rows.n_seen,
         "features": len(explanation.feature_names),
         "target": arguments.target,
-        "task": task,
+        "task": rows.task,
         "classes": getattr(model, "classes_", None),
         "preset": model.preset,
         "penalty": model.penalty_,
         "seconds": seconds,
-        "held_out": _scores(model, table[held_out], y[held_out]) if len(held_out) else None,
+        "held_out": _scores(model, rows.table[held_out], rows.y[held_out]) if len(held_out) else None,
         "selected_per_row": float(explanation.n_selected.mean()),
         "most_selected": _most_selected(explanation),
     }
-    _say(result, arguments, output)
+    _say(result, rows, output)
     return result
 
 
@@ -183,14 +191,16 @@ def _most_selected(explanation: Explanation) -> list[dict[str, Any]]:
     return [{"feature": explanation.feature_names[j], "share": float(share[j])} for j in order if share[j]]
 
 
-def _say(result: dict[str, Any], arguments: argparse.Namespace, output: Output) -> None:
+def _say(result: dict[str, Any], rows: TrainingRows, output: Output) -> None:
     classes, held_out = result["classes"], result["held_out"]
     names = {"accuracy": "accuracy", "auroc": "AUROC", "r2": "R2"}
     found = {word: (held_out or {}).get(name) for name, word in names.items()}
     scores = [f"{word} {score:.3f}" for word, score in found.items() if score is not None]
     often = [f"{item['feature']} ({item['share']:.0%} of rows)" for item in result["most_selected"]]
     kind = result["task"] if classes is None else f"{result['task']}, {len(classes)} classes"
-    output.line(f"Fitted {result['rows']:,} rows of {title(arguments.data)} in {result['seconds']:.1f} s.")
+    of_all = f" of {rows.n_seen:,}" if result["rows"] < rows.n_seen else ""
+    files = "" if rows.sample is None else f" ({rows.sample.n_files:,} files)"
+    output.line(f"Fitted {result['rows']:,}{of_all} rows of {rows.title}{files} in {result['seconds']:.1f} s.")
     output.facts(
         {
             "target": f"{result['target']} ({kind})",

@@ -39,6 +39,7 @@ def _model(path: str, output: Output) -> dict[str, Any]:
     header, model = header_of(path), load(path)
     names = getattr(model, "feature_names_in_", None)
     recipe, trust = getattr(model, "recipe_", None), getattr(model, "trust_", None)
+    files = getattr(model, "fitted_files_", None)
     result: dict[str, Any] = {
         "model": path,
         "kind": header["class"],
@@ -50,6 +51,7 @@ def _model(path: str, output: Output) -> dict[str, Any]:
         "parameters": model.get_params(),
         "trust": None if trust is None else trust.to_dict(),
         "training_data": held_of_training(model),
+        "fitted_files": None if files is None else asdict(files),
         "format": header["format"],
         "hideseek": header["library"],
         "bytes": os.path.getsize(path),
@@ -66,6 +68,7 @@ def _model(path: str, output: Output) -> dict[str, Any]:
             "recipe": None
             if recipe is None
             else ", ".join(f"{name} {_short(value)}" for name, value in asdict(recipe).items()),
+            "fitted on": None if files is None else str(files),
             "training data": "; ".join(result["training_data"]),
             "written by": f"hideseek {header['library']}, file format {header['format']}",
             "size": f"{result['bytes']:,} bytes",

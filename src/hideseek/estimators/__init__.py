@@ -5,6 +5,7 @@ from hideseek.estimators._base import BaseHideSeek as BaseHideSeek
 from hideseek.estimators._black_box import BlackBoxExplainer
 from hideseek.estimators._classifier import HideSeekClassifier
 from hideseek.estimators._effects import turns_of as turns_of
+from hideseek.estimators._fitted_files import FittedFiles as FittedFiles
 from hideseek.estimators._forgetting import fitted_or_forgotten as fitted_or_forgotten
 from hideseek.estimators._forgetting import gradients_as_before as gradients_as_before
 from hideseek.estimators._many import Problem as Problem

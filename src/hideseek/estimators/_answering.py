@@ -125,7 +125,7 @@ class Answering(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         rows = rows_of_fit(self, X)
         if self.encoder_.is_plain and only_numbers(rows.table):
             return check_table(self, rows), None
-        table = Table(check_mixed_rows(self, rows))
+        table = Table(check_mixed_rows(self, rows), self.encoder_.names)
         return self.encoder_.encode(table), table
 
     def _check_answering(self) -> None:

@@ -12,8 +12,8 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from hideseek import persistence
 from hideseek.errors import InputError
-from hideseek.estimators._base import BaseHideSeek
 from hideseek.estimators._docs import documented
+from hideseek.estimators._from_files import FromFiles
 from hideseek.targets import check_classes, comparing_targets, readable_target
 from hideseek.validation import Rule, choice, is_finite_number
 
@@ -21,7 +21,7 @@ __all__ = ["HideSeekClassifier"]
 
 
 @documented
-class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
+class HideSeekClassifier(ClassifierMixin, FromFiles):  # type: ignore[misc]
     """Instance-wise feature selection for class labels, two or more.
 
     Two small networks are trained together. Hide computes, for each row, how much of each feature to show; the rest is
@@ -40,6 +40,7 @@ class HideSeekClassifier(ClassifierMixin, BaseHideSeek):  # type: ignore[misc]
         classes_: The labels, sorted.
         {n_features_in_} {feature_names_in_} {target_name_} {feature_importances_} {encoder_} {recipe_} {penalty_}
         {pool_} {path_} {screening_} {copies_} {stand_ins_} {trust_} {history_} {learned_}
+        {fitted_files_}
 
     Example:
         >>> from hideseek import HideSeekClassifier

@@ -66,6 +66,8 @@ ENTRIES = {
     # -- attributes ---------------------------------------------------------------------------------------------------
     "n_features_in_": "Number of columns of X in ``fit``.",
     "feature_names_in_": "Their names, if X was a frame with names.",
+    "fitted_files_": """After ``fit_files``: the number of files, of their rows, of the rows that were used, and of the
+        rows of each class.""",
     "target_name_": "The name of y, if it was a Series or a frame of one column; else None.",
     "feature_importances_": """The mean mask of each column over the training rows (over some thousands of a long
         table), from 0 to 1, as scikit-learn's ``SelectFromModel`` and ``RFE`` use it. The columns of a group have the

@@ -123,6 +123,9 @@ _TRUST = Fields(
         **{name: _PROPORTION.or_none() for name in ("sufficient", "agreement", "agreement_held_out")},
     }
 )
+_FILES = Fields(
+    {**{name: integer(0) for name in ("n_files", "n_rows", "n_used")}, "class_counts": _OrNone(ListOf(integer(0)))}
+)
 _SIZES = ListOf(integer(1), least=2)
 _DESCRIPTION: dict[str, Rule | Node] = {
     "hide": _SIZES,
@@ -140,6 +143,7 @@ _NEWER: dict[str, Rule | Node] = {
     "price": POSITIVE.or_none(),
     "trust": _OrNone(_TRUST),
     "stand_ins": _OrNone(MapOf(ListOf(Rule("a name and three numbers", _is_stand_in), least=1))),
+    "fitted_files": _OrNone(_FILES),
 }
 """What files of the first version lack."""
 

@@ -9,15 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
 from hideseek.errors import InputError
-from hideseek.estimators._base import BaseHideSeek
 from hideseek.estimators._docs import documented
+from hideseek.estimators._from_files import FromFiles
 from hideseek.targets import comparing_targets, readable_target
 
 __all__ = ["HideSeekRegressor"]
 
 
 @documented
-class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
+class HideSeekRegressor(RegressorMixin, FromFiles):  # type: ignore[misc]
     """Instance-wise feature selection for a real target.
 
     Like ``HideSeekClassifier``, with the squared error of the standardised target in place of the cross-entropy, so
@@ -34,6 +34,7 @@ class HideSeekRegressor(RegressorMixin, BaseHideSeek):  # type: ignore[misc]
     Attributes:
         {n_features_in_} {feature_names_in_} {target_name_} {feature_importances_} {encoder_} {recipe_} {penalty_}
         {pool_} {path_} {screening_} {copies_} {stand_ins_} {trust_} {history_} {learned_}
+        {fitted_files_}
 
     Example:
         >>> import numpy as np

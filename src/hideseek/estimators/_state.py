@@ -19,6 +19,7 @@ from hideseek.engine.recipe import Recipe
 from hideseek.engine.replacement import KNOCKOFFS
 from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Stack
+from hideseek.estimators._fitted_files import FittedFiles
 from hideseek.estimators._parameters import RULES
 from hideseek.estimators._search_state import (
     search_from,
@@ -74,6 +75,7 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
         "search": searched,
         "trust": None if learned.trust is None else learned.trust.figures(),
         "stand_ins": state_of_stand_ins(learned),
+        "fitted_files": asdict(model.fitted_files_) if hasattr(model, "fitted_files_") else None,
     }
     return {**arrays, **searched_arrays}, description
 
@@ -131,6 +133,10 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
         **search_from(arrays, description.get("search", {}), answers_for_range=bool(recipe.get("highest_prices", ()))),
     )
     model._set_target_state(description["target"])
+    files = description.get("fitted_files")
+    if files is not None:
+        counts = files["class_counts"]
+        model.fitted_files_ = FittedFiles(**{**files, "class_counts": None if counts is None else tuple(counts)})
 
 
 def _recipe_from(recipe: Description) -> Recipe:

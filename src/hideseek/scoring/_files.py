@@ -17,7 +17,7 @@ from hideseek.files import accessing, as_path, remove_leftovers, written_beside
 from hideseek.progress import files_progress
 from hideseek.scoring._arrow import arrow
 from hideseek.scoring._batches import feature_columns
-from hideseek.scoring._fragments import Fragment, Source, find_fragments
+from hideseek.scoring._fragments import Fragment, Source, find_fragments, rows_at_once
 from hideseek.scoring._scorer import Scorer
 from hideseek.validation import check_parameters, choice
 from hideseek.warn import warned_once
@@ -27,7 +27,6 @@ __all__ = ["SMALL", "ExplainedFiles", "Job", "explain_files", "explain_fragment"
 SMALL = ("prediction", "n_selected", "selected_bits")
 """Outputs that take few bytes a row."""
 
-_CELLS, _FEWEST_ROWS, _MOST_ROWS = 2**21, 2**10, 2**17
 _ORIGIN = b"hideseek.origin"
 
 OnRows = Callable[[int], None]
@@ -143,7 +142,7 @@ def _answers(scorer: Scorer, fragment: Fragment, on_rows: OnRows, said: set[str]
     schema = fragment.schema(types)
     features = feature_columns(scorer.model, schema.names, scorer.carry, repr(path))
     columns = list(dict.fromkeys((*scorer.carry, *features)))
-    n_rows, first = _rows_at_once(len(columns)), 0
+    n_rows, first = rows_at_once(len(columns)), 0
     for table in fragment.tables(columns, n_rows, types):
         try:
             frame = nw.from_native(table, eager_only=True)
@@ -155,12 +154,6 @@ def _answers(scorer: Scorer, fragment: Fragment, on_rows: OnRows, said: set[str]
         first += len(table)
     if first == 0:
         yield scorer.schema_for(schema).empty_table()
-
-
-def _rows_at_once(n_columns: int) -> int:
-    """Return how many rows to explain at once: a power of two, so that pieces end where ``explain`` would end them."""
-    fitting = max(_FEWEST_ROWS, min(_MOST_ROWS, _CELLS // n_columns))
-    return int(1 << (fitting.bit_length() - 1))
 
 
 def _text_types(scorer: Scorer) -> dict[str, str]:

@@ -16,7 +16,7 @@ from hideseek.files import accessing, as_path
 from hideseek.scoring._arrow import arrow
 from hideseek.wording import listed
 
-__all__ = ["Fragment", "Source", "find_fragments"]
+__all__ = ["Fragment", "Source", "find_fragments", "rows_at_once"]
 
 Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -34,6 +34,7 @@ _FORMATS = {
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]
 """What means a missing value in text, as for ``hideseek fit``."""
 _SEPARATORS = ",;\t|"
+_CELLS, _FEWEST_ROWS, _MOST_ROWS = 2**21, 2**10, 2**17
 _READ_AHEAD = 4
 """Batches that are read while earlier ones are explained: more would cost memory and save no time."""
 
@@ -57,6 +58,11 @@ class Fragment:
         """The file for the answers, relative to the target: of the same name, and always a Parquet file."""
         inside = self.path.relative_to(self.root)
         return inside if inside.suffix == ".parquet" else inside.with_name(f"{inside.name}.parquet")
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is a text file, whose columns have no types of their own."""
+        return _format_of(self.path) == "csv"
 
     def schema(self, text_types: Mapping[str, str]) -> Any:
         """Return the Arrow schema of the columns, those of folders included."""
@@ -115,6 +121,12 @@ class Fragment:
                 null_values=_MISSING, strings_can_be_null=True, column_types=column_types
             ),
         )
+
+
+def rows_at_once(n_columns: int) -> int:
+    """Return how many rows to read at once: a power of two, so that pieces end where ``explain`` would end them."""
+    fitting = max(_FEWEST_ROWS, min(_MOST_ROWS, _CELLS // n_columns))
+    return int(1 << (fitting.bit_length() - 1))
 
 
 def _is_several(source: str) -> bool:

@@ -158,6 +158,10 @@ class Scorer:
             self.model.save(file)
             yield file
 
+    def __dask_tokenize__(self) -> tuple[str, ...]:
+        """Tell Dask when two scorers are the same, which their pickles do not: those of one model may differ."""
+        return ("hideseek.Scorer", self.digest, *self.outputs, "", *self.carry)
+
     def __getstate__(self) -> dict[str, Any]:
         saved: str | bytes | None = self._path
         if saved is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -55,10 +55,12 @@ class Table:
 
     Args:
         source: A frame of pandas, polars or pyarrow, or an array. Shape: ``(rows, columns)``.
+        names: What the columns of an array are called in messages; x1, x2, ... if not given.
     """
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: Any, names: Sequence[str] | None = None) -> None:
         check_arrow(source)
+        self._names = names
         frame = nw.from_native(source, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             self._source: Any = frame
@@ -70,14 +72,14 @@ class Table:
         """Return the names of the columns: x1, x2, ... for an array."""
         if isinstance(self._source, nw.DataFrame):
             return [str(name) for name in self._source.columns]
-        return [f"x{j + 1}" for j in range(self._source.shape[1])]
+        return list(self._names or (f"x{j + 1}" for j in range(self._source.shape[1])))
 
     def __len__(self) -> int:
         return len(self._source)
 
     def __getitem__(self, rows: NDArray[np.bool_]) -> Table:
         """Return the rows for which ``rows`` is true."""
-        return Table(self._source[np.flatnonzero(rows)])
+        return Table(self._source[np.flatnonzero(rows)], self._names)
 
     def columns(self) -> list[Column]:
         """Read and return all columns.
