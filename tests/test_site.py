@@ -41,7 +41,7 @@ def test_the_site_is_built_without_warnings_broken_links_or_other_hosts(tmp_path
     pytest.importorskip("sphinx_gallery")
     pytest.importorskip("pydata_sphinx_theme")
     source = tmp_path / "repository/docs"  # a copy, so that a site which is being built or read stays as it is
-    for folder in ("docs", "experiments", "benchmarks"):
+    for folder in ("docs", "experiments", "benchmarks", "examples"):
         ignored = shutil.ignore_patterns("_build", "generated", "runs", "__pycache__")
         shutil.copytree(ROOT / folder, source.parent / folder, ignore=ignored)
     for page in ("CHANGELOG.md", "CONTRIBUTING.md"):
