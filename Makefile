@@ -6,10 +6,10 @@ export HIDESEEK_DATA ?= $(if $(wildcard $(DATA)),$(abspath $(DATA)))
 
 NATIVE := src/hideseek/engine/native
 
-.PHONY: demo test test-lowest coverage install check clean
+.PHONY: demo test test-lowest coverage docs tutorials dist install check clean
 
 demo: .venv/installed
-	$(BIN)/python examples/demo.py
+	$(BIN)/hideseek demo --out demo --force
 
 test: check $(NATIVE)/libstep.so
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
@@ -24,6 +24,30 @@ coverage: .venv/installed $(NATIVE)/libstep.so
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
+# The site, in docs/_build/html: read it with any browser. Tutorials on published tables are shown but not run.
+docs: .venv/installed $(NATIVE)/libstep.so
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html
+
+# The same with every tutorial run, which takes minutes and needs the published tables.
+tutorials: export HIDESEEK_TUTORIALS = all
+tutorials: docs
+
+# Wheel and source archive, in dist/, each tried in an environment that has nothing else of this repository.
+dist:
+	rm -rf dist build
+	$(PYTHON) -m venv build/tools
+	build/tools/bin/pip install --quiet build twine
+	build/tools/bin/python -m build
+	build/tools/bin/twine check --strict dist/*
+	$(PYTHON) -m venv build/try
+	build/try/bin/pip install --quiet --constraint constraints.txt dist/*.whl
+	cd build && try/bin/python ../examples/try_release.py && try/bin/hideseek --version
+	build/try/bin/pip install --quiet --constraint constraints.txt "$$(ls dist/*.whl)[plot]"
+	cd build && try/bin/python ../examples/try_release.py --plot
+	build/try/bin/pip install --quiet --force-reinstall --no-deps dist/*.tar.gz
+	cd build && try/bin/python ../examples/try_release.py
+
 check: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -34,7 +58,7 @@ install: .venv/installed
 # The stamp is renewed only when what is to be installed has changed.
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[docs,test]'
 	touch $@
 
 # Installing compiles it too. Without a C compiler torch takes its place.
@@ -47,4 +71,4 @@ $(NATIVE)/libstep.so: $(wildcard $(NATIVE)/*.[ch]) $(NATIVE)/compile.py
 	touch $@
 
 clean:
-	rm -rf .venv .venv-lowest demo build dist .coverage .coverage.* $(NATIVE)/libstep.so
+	rm -rf .venv .venv-lowest demo docs/_build docs/generated build dist .coverage .coverage.* $(NATIVE)/libstep.so

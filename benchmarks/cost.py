@@ -1,25 +1,31 @@
 """What each preset costs where the table is wide, correlated or real: `python -m benchmarks.cost`.
 
 Fit and explain every setting of the experiment `beyond`, once each, beside XGBoost + TreeSHAP on the same rows in the
-same run.
+same run. `--out FILE` keeps the figures, which the documentation shows, as a table.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from benchmarks.peers import boosted_trees, tree_shap
 from hideseek import HideSeekClassifier
+from hideseek.benchmark.origin import commit
 from hideseek.datasets import Dataset, california_switch, credit_syn, make_syn
 from hideseek.metrics import selection_scores, top_k
 
 PRESETS = ("fast", "balanced", "best")
+FIELDS = ["setting", "method", "seconds", "f1", "threads", "date", "commit"]
 
 
 def syn(**parameters: Any) -> tuple[Dataset, Dataset]:
@@ -51,7 +57,9 @@ SETTINGS: dict[str, Callable[[], tuple[Dataset, Dataset]]] = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--settings", nargs="+", choices=SETTINGS, default=list(SETTINGS), metavar="SETTING")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the figures to this CSV file")
     arguments = parser.parse_args()
+    stored = []
     print(f"{'':28}{'XGBoost + TreeSHAP':>20}" + "".join(f"{preset:>20}" for preset in PRESETS))
     print(f"{'':28}{'s':>13}{'F1':>7}" + f"{'ratio':>13}{'F1':>7}" * len(PRESETS))
     for setting in arguments.settings:
@@ -59,6 +67,17 @@ def main() -> None:
         peer, f1 = line["peer"]
         cells = "".join(f"{line[preset][0] / peer:13.2f}{line[preset][1]:7.1f}" for preset in PRESETS)
         print(f"{setting:28}{peer:13.2f}{f1:7.1f}{cells}", flush=True)
+        stored += [(setting, name, *figures) for name, figures in line.items()]
+    if arguments.out:
+        store(arguments.out, stored)
+
+
+def store(path: Path, lines: list[tuple[str, str, float, float]]) -> None:
+    origin = torch.get_num_threads(), datetime.now(UTC).date(), commit() or "unknown"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(FIELDS)
+        writer.writerows((*names, round(seconds, 3), round(f1, 2), *origin) for *names, seconds, f1 in lines)
 
 
 def measured(train: Dataset, test: Dataset) -> dict[str, tuple[float, float]]:

@@ -13,6 +13,7 @@ PAGES = [
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
+    *(f"docs/how-to/{path.name}" for path in (ROOT / "docs/how-to").glob("*.md")),
 ]
 MAP = (ROOT / "docs/architecture.md").read_text()
 
@@ -28,7 +29,7 @@ def test_links_to_files_lead_somewhere(page):
 def test_pages_name_files_that_exist(page):
     known = [
         f"/{path.relative_to(ROOT)}"
-        for folder in ("src", "tests", "experiments", "benchmarks", "examples")
+        for folder in ("src", "tests", "experiments", "benchmarks", "examples", "docs")
         for path in (ROOT / folder).rglob("*.*")
     ]
     named = set(re.findall(r"`([\w/]+\.(?:py|js|html))`", (ROOT / page).read_text()))
@@ -45,7 +46,8 @@ def test_every_room_is_on_the_map():
 
 def test_make_targets_that_pages_name_exist():
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    for page in ("README.md", "CONTRIBUTING.md", "docs/releasing.md", ".github/workflows/test.yml"):
+    workflows = (".github/workflows/test.yml", ".github/workflows/pages.yml")
+    for page in ("README.md", "CONTRIBUTING.md", "docs/releasing.md", "docs/start.md", *workflows):
         assert set(re.findall(r"(?:`|run: )make ([\w-]+)", (ROOT / page).read_text())) <= targets
     workflow = (ROOT / ".github/workflows/test.yml").read_text()
     assert set(re.findall(r"target: ([\w-]+)", workflow)) <= targets

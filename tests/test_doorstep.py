@@ -1,13 +1,10 @@
-"""What a newcomer meets first: the README, the public names, the bare import."""
+"""What a newcomer meets first: the public names and the bare import."""
 
 import doctest
 import inspect
 import os
-import re
-import shlex
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -16,38 +13,6 @@ import hideseek
 from hideseek import baselines, benchmark, cli, datasets, metrics, report
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text()
-BLOCKS = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", README, flags=re.DOTALL)
-
-
-@pytest.mark.parametrize(("code", "output"), BLOCKS, ids=[f"block {i + 1}" for i in range(len(BLOCKS))])
-def test_the_readmes_code_runs(code, output, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    exec(compile(code, "README.md", "exec"), {})
-    printed = capsys.readouterr().out
-    # The features are promised; the last digits, and so the order of equals, belong to the machine.
-    words = re.compile(r"[A-Za-z]\w*")
-    assert sorted(words.findall(printed)) == sorted(words.findall(output))
-
-
-def test_the_readmes_commands_run(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    commands = re.findall(
-        r"^hideseek .*", "".join(re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)), re.MULTILINE
-    )
-    assert len(commands) > 4
-    for command in commands:
-        words = shlex.split(command, comments=True)[1:]
-        if words[0] != "export" or find_spec("onnx"):
-            assert cli.main(words) == 0, (command, capsys.readouterr().err)
-
-
-def test_the_readme_reaches_an_explanation_in_six_lines():
-    first, _ = BLOCKS[0]
-    assert len([line for line in first.splitlines() if line]) <= 6
-    assert "explain" in first
-
-
 ROOMS = (hideseek, baselines, benchmark, cli, datasets, metrics, report)
 PUBLIC = [getattr(room, name) for room in ROOMS for name in room.__all__ if not name.startswith("__")]
 

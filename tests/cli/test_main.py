@@ -31,8 +31,7 @@ def test_the_module_is_the_command():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "no command given: expected one of fit, explain, report"),
-        (("zzz",), "there is no command 'zzz'; the commands are fit, explain"),
+        (("zzz",), "there is no command 'zzz'; the commands are demo, fit, explain"),
         (("explain",), "the following arguments are required: MODEL.safetensors, DATA; see hideseek explain --help"),
         (("info", "--nonsense"), "unrecognized arguments: --nonsense"),
     ],
@@ -45,6 +44,12 @@ def test_usage_is_explained_in_one_line(run, run_json, words, message):
     code, result, _ = run_json(*words)
     assert (code, result["exit_code"]) == (2, 2)
     assert result["error"].startswith(message)
+
+
+def test_json_without_a_command_is_refused(run_json):
+    code, result, err = run_json()
+    assert (code, result["exit_code"]) == (2, 2)
+    assert err.startswith("error: no command given: expected one of demo, fit, explain, report")
 
 
 def test_an_unexpected_error_is_one_line_and_debug_shows_where(run, saved, data, monkeypatch):

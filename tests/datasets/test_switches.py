@@ -23,6 +23,14 @@ def test_cafe_follows_its_description():
     assert data.feature_names == ("temperature", "coffee", "hot_chocolate", "iced_coffee", "iced_tea", "x6")
 
 
+def test_cafe_as_a_frame_has_names_and_the_same_values():
+    plain, named = make_cafe(n_samples=50), make_cafe(n_samples=50, as_frame=True)
+    assert tuple(named.X.columns) == plain.feature_names
+    assert named.y.name == "profit"
+    np.testing.assert_array_equal(named.X, plain.X)
+    np.testing.assert_array_equal(named.y, plain.y)
+
+
 def test_ice_cream_is_sold_from_25_degrees_on():
     data = make_ice_cream(n_samples=2000, n_features=3)
     assert np.array_equal(data.y == 1, data.X[:, 0] >= 25)

@@ -7,7 +7,7 @@ import pytest
 
 import hideseek
 from hideseek import HideSeekClassifier, HideSeekRegressor, InputError
-from hideseek.datasets import make_syn
+from hideseek.datasets import make_cafe, make_syn
 from hideseek.metrics import selection_scores
 from hideseek.search import probability
 from hideseek.search.probability import selection_probability
@@ -334,3 +334,14 @@ def test_a_mixed_table_is_screened_by_feature_and_searched(tmp_path):
     np.testing.assert_array_equal(
         loaded.at(n_features=2).explain(X).importance, model.at(n_features=2).explain(X).importance
     )
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+def test_a_number_of_features_is_kept_where_features_enter_at_one_price(k):
+    data = make_cafe(n_samples=600, random_state=0)  # no noise: several features stay selected at every price
+    model = HideSeekClassifier("fast", random_state=0).fit(data.X, data.y)
+    explanation = model.explain(data.X, n_features=k)
+    assert (explanation.n_selected == k).all()
+    entry = explanation.entry_price
+    highest_left_out = np.where(explanation.selected, -np.inf, entry).max(axis=1)
+    assert (np.where(explanation.selected, entry, np.inf).min(axis=1) >= highest_left_out).all()

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from hideseek.cli._output import Output
-from hideseek.cli._parser import COMMANDS, build_parser
+from hideseek.cli._parser import COMMANDS, FIRST_STEPS, build_parser
 from hideseek.cli._usage import UsageError
 from hideseek.errors import HideSeekError
 from hideseek.wording import did_you_mean
@@ -55,6 +55,9 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str], output: Output) -> None:
+    if not words:
+        output.line(FIRST_STEPS.rstrip())
+        return
     command = next((word for word in words if not word.startswith("-")), None)
     if command is not None and command not in COMMANDS:
         hint = did_you_mean(command, COMMANDS) or f"; the commands are {', '.join(COMMANDS)}"

@@ -7,10 +7,25 @@ from functools import cache
 from typing import Any, NoReturn, Protocol, cast
 
 from hideseek._version import __version__
-from hideseek.cli import benchmark, completion, datasets, explain, export, fit, info, report
+from hideseek.cli import benchmark, completion, datasets, demo, explain, export, fit, info, report
 from hideseek.cli._usage import UsageError
 
-__all__ = ["COMMANDS", "Parser", "build_parser"]
+__all__ = ["COMMANDS", "FIRST_STEPS", "Parser", "build_parser"]
+
+FIRST_STEPS = """\
+hideseek finds, for every row of a table, the few features that decided its prediction.
+
+  hideseek demo                                            a first session on a small table, in under a minute
+
+With a table of your own (CSV, TSV, Parquet or Arrow):
+
+  hideseek fit data.csv --target COLUMN --out model.safetensors
+  hideseek explain model.safetensors new.csv --sentences   a sentence for each row
+  hideseek report model.safetensors new.csv --out report.html
+
+hideseek --help lists all commands; hideseek COMMAND --help says what a command can do.
+"""
+"""What ``hideseek`` prints without arguments."""
 
 _EPILOG = """\
 tables:
@@ -43,6 +58,7 @@ class Command(Protocol):
 COMMANDS = {
     name: cast(Command, module)
     for name, module in {
+        "demo": demo,
         "fit": fit,
         "explain": explain,
         "report": report,

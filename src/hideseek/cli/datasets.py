@@ -64,7 +64,7 @@ DATASETS: dict[str, Entry] = {
         f"{name}-regression": Entry("make_syn_regression", f"{name} with a real target", parameters={"name": name})
         for name in _SYN
     },
-    "cafe": Entry("make_cafe", "the temperature decides which drinks matter"),
+    "cafe": Entry("make_cafe", "the temperature decides which drinks matter", target="profit"),
     "ice-cream": Entry("make_ice_cream", "the temperature alone decides"),
     "switch": Entry("make_switch", "a switch with three cells"),
     "multiclass": Entry("make_multiclass", "a switch with three classes"),

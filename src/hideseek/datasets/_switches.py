@@ -9,6 +9,7 @@ import numpy as np
 from hideseek.datasets._dataset import Dataset
 from hideseek.datasets._draws import Floats, check_arguments, column_names, correlated_normal, draw_labels
 from hideseek.datasets.truth import falling_probability
+from hideseek.extras import import_extra
 from hideseek.validation import check_parameters, integer
 
 __all__ = ["make_cafe", "make_ice_cream", "make_multiclass", "make_switch"]
@@ -18,7 +19,9 @@ _DEGREES = 8.0
 """Standard deviation of the temperature."""
 
 
-def make_cafe(n_samples: int = 10_000, n_features: int = 11, rho: float = 0.0, random_state: int = 0) -> Dataset:
+def make_cafe(
+    n_samples: int = 10_000, n_features: int = 11, rho: float = 0.0, random_state: int = 0, *, as_frame: bool = False
+) -> Dataset:
     """Draw the cafe: a switch between two sets of features of different size that share one.
 
     The temperature is normal around 20 degrees with deviation 8; sales are in standard deviations from their mean. The
@@ -30,6 +33,7 @@ def make_cafe(n_samples: int = 10_000, n_features: int = 11, rho: float = 0.0, r
         n_features: Columns, at least 5: temperature, the four drinks, then noise.
         rho: Correlation of every pair of columns, from 0 to below 1.
         random_state: Seed.
+        as_frame: Return X as a pandas frame and y as a series with the name "profit".
 
     Example:
         >>> from hideseek.datasets import make_cafe
@@ -51,7 +55,11 @@ def make_cafe(n_samples: int = 10_000, n_features: int = 11, rho: float = 0.0, r
     relevant[:, 3:5] = warm[:, None]
     probability = falling_probability(-2 * (X * relevant)[:, 1:].sum(axis=1))
     names = ("temperature", *_DRINKS, *column_names(n_features)[5:])
-    return Dataset("cafe", X, draw_labels(rng, probability), names, relevant, probability)
+    y = draw_labels(rng, probability)
+    if as_frame:
+        pd = import_extra("pandas", "data", "as_frame=True needs pandas")
+        X, y = pd.DataFrame(X, columns=list(names)), pd.Series(y, name="profit")
+    return Dataset("cafe", X, y, names, relevant, probability)
 
 
 def make_ice_cream(n_samples: int = 10_000, n_features: int = 11, rho: float = 0.0, random_state: int = 0) -> Dataset:

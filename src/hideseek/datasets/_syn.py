@@ -23,9 +23,9 @@ def make_syn(
 
     Features are standard normal, every pair with correlation ``rho``. With
 
-    - U1 = x1 x2,
-    - U2 = x3^2 + x4^2 + x5^2 + x6^2 - 4,
-    - U3 = -10 sin(0.2 x7) + |x8| + x9 + exp(-x10) - 2.4,
+    - ``U1 = x1 x2``,
+    - ``U2 = x3^2 + x4^2 + x5^2 + x6^2 - 4``,
+    - ``U3 = -10 sin(0.2 x7) + |x8| + x9 + exp(-x10) - 2.4``,
 
     the label is one with probability 1 / (1 + exp(U)). U is U1, U2, U3 in Syn1 to Syn3. In Syn4 to Syn6 it is U1, U1,
     U2 if x11 < 0, else U2, U3, U3. The relevant features are those of the U of the row and, in Syn4 to Syn6, x11.

@@ -17,7 +17,7 @@ from hideseek.engine.draws import Stream, integers, normal, step_keys
 from hideseek.engine.groups import Groups
 from hideseek.engine.hideseek import masks, mix
 from hideseek.engine.knockoffs import Knockoffs
-from hideseek.engine.path import entry_log_prices, position_of, positions_of
+from hideseek.engine.path import entry_log_prices, masks_of_best, position_of
 from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Stack
 from hideseek.engine.strata import stratified
@@ -213,10 +213,7 @@ class Ensemble:
         if self.n_features is None:
             u = self._position()
             return masks(output, None if u is None else u[:, None])
-        entered, _ = entry_log_prices(output, self.price_range, self.mean, self.threshold).sort(dim=0, descending=True)
-        k = min(self.n_features, len(entered))
-        price = (entered[k - 1] + entered[k]) / 2 if k < len(entered) else entered[-1] - 1.0
-        return masks(output, positions_of(price, self.price_range))
+        return masks_of_best(output, self.price_range, self.mean, self.threshold, self.n_features)
 
     def by_feature(self, X: NDArray[np.floating], of_output: Callable[[Tensor], Tensor]) -> NDArray[np.float32]:
         """Return one number per row and feature, computed from Hide's output; 0 for features that were screened away.

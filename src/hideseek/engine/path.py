@@ -17,7 +17,16 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-__all__ = ["HALF_WIDTH", "ab_slopes", "entry_log_prices", "mask_at", "position_of", "positions_of", "price_at"]
+__all__ = [
+    "HALF_WIDTH",
+    "ab_slopes",
+    "entry_log_prices",
+    "mask_at",
+    "masks_of_best",
+    "position_of",
+    "positions_of",
+    "price_at",
+]
 
 HALF_WIDTH = 2.0
 """Position of the highest price; the lowest has the negative of it."""
@@ -86,3 +95,26 @@ def entry_log_prices(output: Tensor, price_range: Tensor, mean: Callable[[Tensor
         selected = mean(torch.sigmoid(a - slope * ((middle - low) * scale - HALF_WIDTH))) > threshold
         bottom, top = torch.where(selected, middle, bottom), torch.where(selected, top, middle)
     return bottom
+
+
+def masks_of_best(
+    output: Tensor, price_range: Tensor, mean: Callable[[Tensor], Tensor], threshold: float, n_features: int
+) -> Tensor:
+    """Return the members' masks at a price of each row at which so many features are selected.
+
+    Features that enter at one price, as on tables without noise, are ranked by their mean mask at the highest price of
+    training; the masks of those beyond ``n_features`` are then lowered to the threshold.
+
+    Shape: as of ``entry_log_prices``; the result ``(members, features, rows)``.
+    """
+    entered = entry_log_prices(output, price_range, mean, threshold)
+    at_highest = mean(mask_at(output, torch.full((len(output), 1), HALF_WIDTH).to(output)))
+    ties = at_highest.argsort(dim=0, descending=True, stable=True)
+    order = ties.gather(0, entered.gather(0, ties).argsort(dim=0, descending=True, stable=True))
+    k = min(n_features, len(entered))
+    last, next_ = (entered.gather(0, order[i : i + 1])[0] for i in (k - 1, min(k, len(entered) - 1)))
+    found = mask_at(output, positions_of((last + next_) / 2 if k < len(entered) else last - 1.0, price_range))
+    wanted = torch.zeros_like(entered, dtype=torch.bool).scatter_(0, order[:k], True)
+    selected = mean(found.clone()) > threshold  # the mean is taken in place
+    lowered = torch.where(selected & ~wanted, found.clamp(max=threshold), found)
+    return torch.where(wanted & ~selected, lowered.clamp(min=threshold + 1e-6), lowered)

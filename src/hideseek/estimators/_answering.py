@@ -190,7 +190,7 @@ class Answering(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
 
         Args:
             source: A Parquet, CSV or Arrow file, a folder of such files at any depth, a pattern such as
-                "in/*.parquet", or a list of files. Folders such as "year=2024" are columns.
+                ``"in/*.parquet"``, or a list of files. Folders such as "year=2024" are columns.
             target: A folder, made if it is not there; for one file also a name that ends in .parquet.
             outputs: Columns of the answers, as of ``hideseek.Scorer``, whose ``unpack`` reads bits.
             carry: Columns of the source, such as ids, that the answers begin with.

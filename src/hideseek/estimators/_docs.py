@@ -72,18 +72,21 @@ ENTRIES = {
     "feature_importances_": """The mean mask of each column over the training rows (over some thousands of a long
         table), from 0 to 1, as scikit-learn's ``SelectFromModel`` and ``RFE`` use it. The columns of a group have the
         same value. Not set on a model that ``at`` returns for another penalty.""",
-    "encoder_": "The ``TableEncoder`` that turns columns into numbers and replaces missing values.",
-    "recipe_": "All training settings, those of the preset and those given.",
+    "encoder_": """The :class:`~hideseek.tabular.TableEncoder` that turns columns into numbers and replaces missing
+        values.""",
+    "recipe_": "All training settings, those of the preset and those given, a :class:`~hideseek.engine.recipe.Recipe`.",
     "penalty_": "The penalty of the model's answers.",
     "pool_": """The kind of the stored replacement values: "values", "means", or "noise", from which knockoffs are
         made.""",
-    "path_": "Loss and number of selected features at each penalty, a ``PenaltyPath``; not with preset \"paper\".",
-    "screening_": "The score of each column, and which columns were kept, a ``Screening``; only after screening.",
+    "path_": """Loss and number of selected features at each penalty, a :class:`~hideseek.search.PenaltyPath`; not with
+        preset "paper".""",
+    "screening_": """The score of each column, and which columns were kept, a :class:`~hideseek.search.Screening`; only
+        after screening.""",
     "copies_": "Columns that repeat another column and were dropped, each with that column, by number.",
     "stand_ins_": """By name of a feature, the columns that could replace it and the increase of the loss on held-out
         rows; see :meth:`hideseek.Explanation.stand_ins`.""",
     "trust_": """How far this fit can be trusted, measured on rows that the members used have not learned from, a
-        ``Trust``; None after ``at`` and for files of older versions.""",
+        :class:`~hideseek.search.Trust`; None after ``at`` and for files of older versions.""",
     "learned_": "The trained ensemble and everything else that ``fit`` learned, as one object.",
     "history_": """Up to a hundred records: "step", "penalty"; and by member "loss", "prediction_loss", "mean_mask" and,
         with held-out rows, "validation_loss".""",

@@ -43,7 +43,8 @@ class FromFiles(BaseHideSeek):
 
         Args:
             source: A Parquet, CSV or Arrow file, a folder of such files at any depth, a pattern such as
-                "in/*.parquet", or a list of files, all with the same columns. Folders such as "year=2024" are columns.
+                ``"in/*.parquet"``, or a list of files, all with the same columns. Folders such as "year=2024" are
+                columns.
             target: The column to predict. Rows without it are left out, with a warning.
             sample_weight: The column that says how much each row counts.
             drop: Columns that are not to be learned from, such as ids.
