@@ -11,7 +11,7 @@ from hideseek.datasets._dataset import Split
 from hideseek.datasets._files import PublishedFile, read_published
 from hideseek.datasets._parts import RawTable, divide, eighty_ten_ten
 
-__all__ = ["load_mnist_3_8"]
+__all__ = ["load_mnist_3_8", "mnist_digits"]
 
 _SIDE = 28
 _CHECKSUMS = {
@@ -47,13 +47,18 @@ def load_mnist_3_8(*, standardize: bool = True, as_frame: bool = False) -> Split
         >>> split.test.X.shape, float(split.test.X.max())
         ((1397, 784), 255.0)
     """
+    X, y, chosen = mnist_digits(3, 8)
+    names = tuple(f"pixel_{row}_{column}" for row in range(_SIDE) for column in range(_SIDE))
+    table = RawTable("MNIST 3 and 8", X, y, names, "digit", chosen)
+    return divide(table, eighty_ten_ten(len(chosen), 42), standardize=standardize, as_frame=as_frame)
+
+
+def mnist_digits(*digits: int) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.intp]]:
+    """Return the images of some digits, their labels, and their numbers among the 70,000."""
     labels = np.concatenate([_values(f"{part}-labels-idx1-ubyte.gz", _LABEL_HEADER) for part in ("train", "t10k")])
     pixels = np.concatenate([_values(f"{part}-images-idx3-ubyte.gz", _IMAGE_HEADER) for part in ("train", "t10k")])
-    chosen = np.flatnonzero((labels == 3) | (labels == 8))
-    X = pixels.reshape(-1, _SIDE**2)[chosen].astype(np.float64)
-    names = tuple(f"pixel_{row}_{column}" for row in range(_SIDE) for column in range(_SIDE))
-    table = RawTable("MNIST 3 and 8", X, labels[chosen].astype(np.int64), names, "digit", chosen)
-    return divide(table, eighty_ten_ten(len(chosen), 42), standardize=standardize, as_frame=as_frame)
+    chosen = np.flatnonzero(np.isin(labels, digits))
+    return pixels.reshape(-1, _SIDE**2)[chosen].astype(np.float64), labels[chosen].astype(np.int64), chosen
 
 
 def _values(name: str, header: int) -> NDArray[np.uint8]:
