@@ -88,7 +88,8 @@ def front_page(lines: Sequence[Line], written: str, note: str) -> str:
             "repeat what was published; our own presets and L2X trained for longer stand beside the same numbers in "
             'the tables, and are not counted. "Largest difference" names one number of Hide&Seek and one of the other '
             f'methods that differ by more than {POINTS:g} points; "{NOT_SETTLED}" means that no reason was found. '
-            "Every number, the worst seed and the origin of the runs are on the page of the experiment.\n",
+            "Every number, the worst seed and the origin of the runs are on the page of the experiment. "
+            "[CLAIMS.md](CLAIMS.md) says which claims of the paper hold on these results.\n",
             note,
             "## Tables and figures of the paper\n",
             *(f"| {' | '.join(cells)} |" for cells in rows),
