@@ -61,7 +61,7 @@ EXPERIMENT = Experiment(
     paper="Switch accuracy, text and boxplots",
     reasons={
         **REASONS,
-        "l2x-one-epoch": "The paper gives one approximate number for Syn4, Syn5 and Syn6 together.",
+        "l2x-one-epoch": "Open; the paper gives one approximate number for Syn4, Syn5 and Syn6 together.",
     },
     config=config,
     published="switch_accuracy_median.csv",
