@@ -224,7 +224,7 @@ def figures(results: Results, path: Path) -> list[Path]:
     panel.set_yticks(range(len(settings)), [TITLES[setting] for setting in settings])
     panel.set(xlabel="F1 in percent; the line ends at the worst seed of the worst problem", xlim=(-2, 102))
     panel.grid(axis="x", alpha=0.3)
-    panel.legend(loc="lower left")
+    figure.legend(*panel.get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False)
     file = path / "f1.png"
     figure.savefig(file, dpi=150)
     return [file]

@@ -1,4 +1,4 @@
-"""The claims of the paper, each beside what the stored results say: CLAIMS.md, written by `python -m experiments report`.
+"""The claims of the paper, each beside what the stored results say: the page CLAIMS.md of the report.
 
 A claim is split into checks of stored numbers, such as one for each problem. It holds if all of them are met, and in
 part if some are. "At least as good" allows for half a point, or 0.0005 of an AUROC: the paper's numbers are rounded.
@@ -127,9 +127,9 @@ def claims_page(claims: Sequence[Claim], stored: Stored, after: str = "") -> str
             "# The claims of the paper\n",
             "Written by `python -m experiments report` from the stored results. "
             f"{len(claims)} claims: {'; '.join(f'{kind}: {n}' for kind, n in counts.items())}.\n",
-            "Methods are those that repeat what was published, unless a name is given; numbers are medians over seeds, or "
-            f"means of such medians over problems. *At least as good* allows for {POINTS:g} points, or {AUROC:g} of an "
-            "AUROC. A claim of several parts holds in part if some of them are met. "
+            "Methods are those that repeat what was published, unless a name is given; numbers are medians over seeds, "
+            f"or means of such medians over problems. *At least as good* allows for {POINTS:g} points, or {AUROC:g} of "
+            "an AUROC. A claim of several parts holds in part if some of them are met. "
             "[All results](RESULTS.md).\n",
             *(f"| {' | '.join(cells)} |" for cells in rows),
             "",

@@ -90,7 +90,8 @@ def front_page(lines: Sequence[Line], written: str, note: str) -> str:
             "# Results\n",
             f"{written}\n",
             f"Reproduced numbers of Hide&Seek: {totals[0]}. Of the methods that it is compared with: {totals[1]}. "
-            f"Of the {n_apart} numbers that differ, {n_apart - n_open} have a reason that was tried, {n_open} are open.\n",
+            f"Of the {n_apart} numbers that differ, {n_apart - n_open} have a reason that was tried, {n_open} are "
+            "open.\n",
             f"*Reproduced* means: within {POINTS:g} percentage points of the paper's number. Counted are methods that "
             "repeat what was published; our own presets and L2X trained for longer stand beside the same numbers in "
             'the tables, and are not counted. "Largest difference" names one number of Hide&Seek and one of the other '

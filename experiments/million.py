@@ -32,15 +32,15 @@ LABELS = {
 
 
 EXPLANATION = """
-One run each, as published; L2X has five. Preset "best" is at or above the paper on all six, up to the rounding of its numbers. The
-paper's recipe misses a feature of Syn6 with seed 0, as a single model now and then does (Syn6 has two kinds of runs
-among 10,000 rows too); with another seed it does not (`python -m benchmarks.paper_stack`, which trains Syn1-6 with a
-million rows as one stack).
+One run each, as published; L2X has five. Preset "best" is at or above the paper on all six, up to the rounding of its
+numbers. The paper's recipe misses a feature of Syn6 with seed 0, as a single model now and then does (Syn6 has two
+kinds of runs among 10,000 rows too); with another seed it does not (`python -m benchmarks.paper_stack`, which trains
+Syn1-6 with a million rows as one stack).
 
-L2X after one epoch, 1,000 updates, equals the paper on Syn1 and Syn2. On Syn3 to Syn6 its TPR differs by up to 19 points
-between seeds, which is not enough: the paper's single run is above all five of ours on Syn3 (85 against 60 to 73), Syn5
-(90, 70 to 89) and Syn6 (91, 79 to 87), and below all of them on Syn4 (83, 86 to 97). INVASE, REAL-X and LIME were not
-run with so many rows.
+L2X after one epoch, 1,000 updates, equals the paper on Syn1 and Syn2. On Syn3 to Syn6 its TPR differs by up to 19
+points between seeds, which is not enough: the paper's single run is above all five of ours on Syn3 (85 against 60 to
+73), Syn5 (90, 70 to 89) and Syn6 (91, 79 to 87), and below all of them on Syn4 (83, 86 to 97).
+INVASE, REAL-X and LIME were not run with so many rows.
 """
 
 

@@ -6,6 +6,7 @@ import shutil
 import sys
 import tarfile
 from dataclasses import replace
+from math import isnan
 from pathlib import Path
 
 import pytest
@@ -279,7 +280,8 @@ def test_the_front_page_counts_repeated_methods_and_names_the_largest_difference
     assert line.reason == "Hide&Seek: Few rows. L2X: not settled."
     page = front_page([line], "Written today.", "A note.")
     assert (
-        "Reproduced numbers of Hide&Seek: 1 of 2. Of the methods that it is compared with: 0 of 1, 1 not run.\n" in page
+        "Reproduced numbers of Hide&Seek: 1 of 2. Of the methods that it is compared with: 0 of 1, 1 not run. Of the 2 "
+        "numbers that differ, 1 have a reason that was tried, 1 are open.\n" in page
     )
     assert "| Table 1 ([synthetic](page.md)) | 1 of 2 | 0 of 1, 1 not run | Hide&Seek, Syn2" in page
 
@@ -301,6 +303,51 @@ def test_the_stored_front_page_is_short_and_complete(command):
     for page in (pages / name / "README.md" for name in NAMES):
         assert f"(results/{page.parent.name}/README.md)" in front
         assert "(not stored)" not in page.read_text()
+
+
+def test_a_claim_holds_in_part_if_some_of_its_checks_are_met(command):
+    from experiments.claims import Finding
+
+    verdicts = [Finding(checks, "", "", []).verdict for checks in ([True, True], [True, False], [False], [])]
+    assert verdicts == ["holds", "holds in part (1 of 2)", "does not hold here", "not tested"]
+
+
+def test_claims_are_judged_by_stored_runs(command, tmp_path):
+    from experiments.claims import Stored
+
+    (tmp_path / "synthetic").mkdir()
+    (tmp_path / "synthetic" / "runs.csv").write_text(
+        "method,dataset,status,f1\npaper,Syn1,finished,90\npaper,Syn1,finished,94\npaper,Syn1,failed,\n"
+    )
+    stored = Stored(tmp_path)
+    assert stored.median("synthetic", "paper", "Syn1", "f1") == 92
+    assert stored.n_seeds("synthetic", "paper", "Syn1") == 2
+    assert isnan(stored.median("synthetic", "invase", "Syn1", "f1"))
+
+
+def test_the_stored_page_of_claims_is_that_of_the_stored_results(command):
+    from experiments.claims import Stored, claims_page
+    from experiments.claims_list import CLAIMS, own_penalties
+
+    stored = Stored(ROOT / "experiments" / "results")
+    page = claims_page(CLAIMS, stored, own_penalties(stored))
+    assert page == (ROOT / "experiments" / "CLAIMS.md").read_text()
+    assert len(CLAIMS) >= 20
+    assert "nan" not in page
+    verdicts = {claim.text: claim.look(stored).verdict for claim in CLAIMS}
+    assert "holds in part (8 of 10)" in verdicts.values()
+    for place in re.findall(r"\(results/([^)]*)\)", page):
+        assert (ROOT / "experiments" / "results" / place).exists(), place
+
+
+def test_numbers_without_a_settled_reason_count_as_open(command):
+    from experiments.experiment import Experiment
+    from experiments.front_page import line_of
+
+    whole = Experiment("", None, published="x.csv", paper="t", reasons={"paper": "Seeds.", "invase": "Open; no idea."})
+    line = {"dataset": "Syn1", "score": "f1", "published": "90", "ours": "80", "difference": "-10"}
+    compared = [{**line, "method": method} for method in ("paper", "invase", "shap")]
+    assert line_of("x", whole, compared, "").n_open == 2
 
 
 def experiment(name):

@@ -18,7 +18,7 @@ SHORT = {Invase: {"iterations": 5, "batch_size": 50}, RealX: {"epochs": 2}, L2X:
 
 @pytest.fixture(scope="module")
 def rows():
-    return make_syn("Syn4", n_samples=300)
+    return make_syn("Syn4", n_samples=2000)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_compared_methods_have_17_to_30_times_the_parameters_of_hideseek(rows, m
 @pytest.mark.parametrize("method", [HideSeekClassifier, Invase, RealX, L2X])
 def test_only_l2x_must_be_told_how_many_features_to_select(rows, method):
     """Table 1, first row: an adaptive number of important features."""
-    told = {"preset": "paper", "penalty": 0.05} if method is HideSeekClassifier else SHORT[method]
+    told = {"preset": "paper"} if method is HideSeekClassifier else SHORT[method]
     model = method(**told, random_state=0, device="cpu").fit(rows.X, rows.y)
     sizes = np.asarray(model.select(rows.X)).sum(axis=1)
     assert ("k" in model.get_params()) == (method is L2X)
