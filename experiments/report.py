@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from experiments import claims_appendix, claims_text
 from experiments.claims import Stored, claims_page
-from experiments.claims_list import CLAIMS, own_penalties
 from experiments.experiment import Experiment, Lines, read, results_folder
 from experiments.front_page import POINTS, front_page, line_of, number, points, reason_for
 from hideseek.benchmark.origin import commit, now, versions
@@ -46,8 +46,10 @@ def write_report(experiments: Mapping[str, Experiment], *, quick: bool = False) 
         lines.append(line.with_reason(with_numbers(line.reason, folder)))
     write_atomically(path, front_page(lines, written, EARLIER_RECIPES).encode())
     if not quick:
-        stored = Stored(folder)
-        write_atomically(path.with_name("CLAIMS.md"), claims_page(CLAIMS, stored, own_penalties(stored)).encode())
+        stored, claims = Stored(folder), (*claims_text.CLAIMS, *claims_appendix.CLAIMS)
+        write_atomically(
+            path.with_name("CLAIMS.md"), claims_page(claims, stored, claims_text.own_penalties(stored)).encode()
+        )
     return path
 
 

@@ -29,8 +29,7 @@ from experiments.synthetic import shortened
 from hideseek.benchmark import Config, Results
 from hideseek.benchmark.layout import Table
 from hideseek.datasets import Dataset, Split
-from hideseek.datasets._draws import correlated_normal, draw_labels
-from hideseek.datasets._mnist import mnist_digits
+from hideseek.datasets.digits import mnist_digits
 from hideseek.metrics import auroc
 
 SEEDS = 3
@@ -75,7 +74,8 @@ def multiplexer(n_samples: int = 10_000, random_state: int = 0) -> Dataset:
 def skewed_tree(n_samples: int = 10_000, random_state: int = 0) -> Dataset:
     """Draw a tree of three decisions whose path is relevant; fifteen log-normal columns, correlated at 0.3."""
     rng = np.random.default_rng(random_state)
-    normal = correlated_normal(rng, n_samples, 15, 0.3)
+    normal = np.sqrt(0.7) * rng.standard_normal((n_samples, 15))
+    normal += np.sqrt(0.3) * rng.standard_normal((n_samples, 1))
     rows = np.arange(n_samples)
     first = (normal[:, 0] >= 0).astype(np.intp)
     second = (normal[rows, 1 + first] >= 0).astype(np.intp)
@@ -90,7 +90,7 @@ def skewed_tree(n_samples: int = 10_000, random_state: int = 0) -> Dataset:
 
 def _labelled(name: str, rng: np.random.Generator, X: Floats, relevant: NDArray[np.bool_], p: Floats) -> Dataset:
     names = tuple(f"x{j + 1}" for j in range(X.shape[1]))
-    return Dataset(name, X, draw_labels(rng, p), names, relevant, p)
+    return Dataset(name, X, (rng.random(len(p)) < p).astype(np.int64), names, relevant, p)
 
 
 # -- real tables ---------------------------------------------------------------------------------------------------
@@ -197,9 +197,9 @@ def figures(results: Results, path: Path) -> list[Path]:
 
 
 EXPLANATION = """
-The compared methods have the penalties of Syn1-6 and are trained for less long than published, so that their numbers are
-those of a user who does not tune, and not the best that they can do; L2X and SHAP are told k. On the real tables a judge
-that sees the selected cells alone has an AUROC; "auroc" is that of the method's own predictions. A method that selects
+The compared methods have the penalties of Syn1-6 and are trained for less long than published, so that their numbers
+are those of a user who does not tune, and not the best that they can do; L2X and SHAP are told k. On the real tables a
+judge that sees the selected cells alone has an AUROC; "auroc" is that of the method's own predictions. A method that selects
 many cells is judged well: look at both columns. Worst is the worst seed, by F1 or by the judge.
 """
 

@@ -327,14 +327,16 @@ def test_claims_are_judged_by_stored_runs(command, tmp_path):
 
 def test_the_stored_page_of_claims_is_that_of_the_stored_results(command):
     from experiments.claims import Stored, claims_page
-    from experiments.claims_list import CLAIMS, own_penalties
+    from experiments.claims_appendix import CLAIMS as APPENDIX
+    from experiments.claims_text import CLAIMS as TEXT
+    from experiments.claims_text import own_penalties
 
-    stored = Stored(ROOT / "experiments" / "results")
-    page = claims_page(CLAIMS, stored, own_penalties(stored))
+    stored, claims = Stored(ROOT / "experiments" / "results"), (*TEXT, *APPENDIX)
+    page = claims_page(claims, stored, own_penalties(stored))
     assert page == (ROOT / "experiments" / "CLAIMS.md").read_text()
-    assert len(CLAIMS) >= 20
+    assert len(claims) >= 20
     assert "nan" not in page
-    verdicts = {claim.text: claim.look(stored).verdict for claim in CLAIMS}
+    verdicts = {claim.text: claim.look(stored).verdict for claim in claims}
     assert "holds in part (8 of 10)" in verdicts.values()
     for place in re.findall(r"\(results/([^)]*)\)", page):
         assert (ROOT / "experiments" / "results" / place).exists(), place
