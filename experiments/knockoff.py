@@ -27,7 +27,8 @@ EXPLANATION = """
 Deep knockoffs that meet their targets find less on Syn1, Syn3 and Syn5 than the paper says. A knockoff that is
 correlated with its column at the published target of 0.5 still tells half of what it hides, so hiding is cheaper. The
 authors' package takes so few and small steps that its knockoffs do not reach that target: a correlation of 0.24 with
-their column, one seed (`python -m experiments.differences reference`).
+their column, one seed (`python -m experiments.differences reference`). Trained like that (`reference_knockoff`) TPR is
+within 3 points of the paper's on all six problems, so the steps were the difference. Few seeds were run.
 """
 
 
@@ -71,7 +72,9 @@ BY_RHO = Experiment(
 EXPERIMENT = Experiment(
     about="Replacement from marginals and from knockoffs on Syn1-6, and over rho",
     paper="Table and boxplots of knockoff replacement",
-    reasons={},
+    reasons={
+        "reference_knockoff": "Few seeds, of which single ones differ by more than this; so does seed 0 of marginal."
+    },
     config=config,
     published="knockoff_vs_marginal.csv",
     labels=LABELS,

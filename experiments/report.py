@@ -47,9 +47,8 @@ def write_report(experiments: Mapping[str, Experiment], *, quick: bool = False) 
     write_atomically(path, front_page(lines, written, EARLIER_RECIPES).encode())
     if not quick:
         stored, claims = Stored(folder), (*claims_text.CLAIMS, *claims_appendix.CLAIMS)
-        write_atomically(
-            path.with_name("CLAIMS.md"), claims_page(claims, stored, claims_text.own_penalties(stored)).encode()
-        )
+        page = claims_page(claims, stored, claims_text.own_penalties(stored))
+        write_atomically(path.with_name("CLAIMS.md"), page.encode())
     return path
 
 

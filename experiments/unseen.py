@@ -199,8 +199,8 @@ def figures(results: Results, path: Path) -> list[Path]:
 EXPLANATION = """
 The compared methods have the penalties of Syn1-6 and are trained for less long than published, so that their numbers
 are those of a user who does not tune, and not the best that they can do; L2X and SHAP are told k. On the real tables a
-judge that sees the selected cells alone has an AUROC; "auroc" is that of the method's own predictions. A method that selects
-many cells is judged well: look at both columns. Worst is the worst seed, by F1 or by the judge.
+judge that sees the selected cells alone has an AUROC; "auroc" is that of the method's own predictions. A method that
+selects many cells is judged well: look at both columns. Worst is the worst seed, by F1 or by the judge.
 """
 
 
