@@ -342,6 +342,27 @@ def test_the_stored_page_of_claims_is_that_of_the_stored_results(command):
         assert (ROOT / "experiments" / "results" / place).exists(), place
 
 
+def test_a_stored_cell_is_run_again(command):
+    from experiments.again import again, cells
+
+    cell = next((name, stored) for name, stored in cells(200, 0) if (name, stored["method"]) == ("synthetic", "lasso"))
+    assert again(*cell)["largest difference"] < 0.01
+
+
+def test_unseen_families_name_what_their_labels_need(command):
+    """Where the relevant features are the same, so is the chance of the label, whatever the others are."""
+    from experiments import unseen
+
+    for make in (unseen.sum_of_two, unseen.multiplexer, unseen.skewed_tree):
+        data = make(400)
+        assert data.relevant.sum(axis=1).max() == unseen.K[data.name]
+        assert abs(data.y.mean() - data.probability.mean()) < 0.1
+    bits = unseen.multiplexer(400)
+    shown = {}
+    for x, relevant, chance in zip(bits.X, bits.relevant, bits.probability, strict=True):
+        assert shown.setdefault((*x[relevant], *relevant), chance) == chance
+
+
 def test_numbers_without_a_settled_reason_count_as_open(command):
     from experiments.experiment import Experiment
     from experiments.front_page import line_of
