@@ -74,7 +74,9 @@ def _same_seeds(stored: Stored) -> tuple[float, float]:
 def _reference(stored: Stored) -> str:
     """Return what knockoffs trained as by their authors' package give, in words."""
     ours, theirs = _same_seeds(stored)
-    return f"Knockoffs trained as by their authors' package {theirs:.1f}, draws from the columns with these seeds {ours:.1f}"
+    return (
+        f"With the seeds of the authors' package, whose knockoffs have {theirs:.1f}, draws from columns have {ours:.1f}"
+    )
 
 
 def knockoffs(stored: Stored) -> Finding:
