@@ -192,8 +192,11 @@ def table(results: Results) -> Table:
 
 
 def figures(results: Results, path: Path) -> list[Path]:
-    titles = {"f1": "F1, %", "judged_auroc": "AUROC of the judge from the selected cells"}
-    return [boxplots(results, list(titles), path / "scores.png", titles=titles)]
+    drawn = []
+    for score, title, real in (("f1", "F1, %", False), ("judged_auroc", "AUROC of the judge", True)):
+        own = Results([record for record in results if (record["dataset"] in REAL) is real], scores=results.scores)
+        drawn.append(boxplots(own, [score], path / f"{score}.png", titles={score: title}))
+    return drawn
 
 
 EXPLANATION = """
