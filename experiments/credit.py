@@ -34,10 +34,19 @@ BOXED = 11
 
 EXPLANATION = """
 Hide&Seek on Syn2 and Syn6: the median of 20 runs moves by this much with the seeds taken. Twenty other seeds, in the
-table above, are as far from ours as the paper is. INVASE selects too few features on Syn2 and Syn3 with the penalty of
-Syn1-6, of which the paper does not say whether it was kept; the AUROC of its baseline network, which the penalty does
-not touch, is the paper's. REAL-X selects more of the relevant features than the paper's and predicts better, as on
-Syn1-6.
+table above, are as far from ours as the paper is.
+
+INVASE has five seeds and chooses its penalty among 0.02, 0.03, 0.05 and 0.1 on rows that are not reported. This grid
+was picked after a trial that looked at F1, so it knows something of the truth; the choice within it does not. F1 on
+Syn3 goes from {credit/table|invase-0.1|Syn3|f1|ours} with 0.1 (`invase-0.1`) to
+{credit/table|invase|Syn3|f1|ours} (paper 99). On Syn2 the rule takes 0.1 in four seeds of five, and the median is
+{credit/table|invase|Syn2|f1|ours}; the one run with 0.05 has 100, the paper's. Runs with 0.05 have 100 on Syn1 and 77
+to 100 on Syn3; on Syn4-6 single runs differ by up to 30 points. The AUROC of its baseline network, which the penalty
+does not touch, is the paper's.
+
+REAL-X as released has five seeds. It agrees on Syn1, Syn5 and Syn6 and nearly on Syn4; on Syn2 and Syn3 it is 6 to 11
+points away in F1, in opposite directions, where single runs differ by more than that. Its AUROC is 1.5 to 3.6 points
+above the paper's everywhere.
 """
 
 
@@ -128,8 +137,10 @@ EXPERIMENT = Experiment(
     paper="Tables of the credit data",
     reasons={
         "paper": "Seeds: the medians of 20 other seeds are as far from ours as the paper's.",
-        "invase": "The paper does not say which penalty it used here; that of Syn1-6 selects too few features.",
-        "realx": "Selects more of the relevant features than published and predicts better, as on Syn1-6.",
+        "invase": "Open; the penalty in part, which the paper does not give: Syn3 agrees with the one that held-out "
+        "rows choose, and Syn2 in the one seed of five that takes 0.05. The grid was picked after a trial that knew "
+        "the truth.",
+        "realx": "Open; five seeds, of which single ones differ by more than this on Syn2 and Syn3.",
     },
     config=config,
     published=PUBLISHED,

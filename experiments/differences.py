@@ -11,13 +11,15 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from experiments.synthetic import SWITCH, K, activation
 from hideseek import HideSeekClassifier
-from hideseek.baselines import L2X, RealX
+from hideseek.baselines import L2X, RealX, ShapExplainer
 from hideseek.datasets import Dataset, make_syn
 from hideseek.engine.deep_knockoffs import DeepKnockoffs
+from hideseek.engine.reference_knockoffs import ReferenceKnockoffs
 from hideseek.engine.replacement import KNOCKOFFS
 from hideseek.metrics import selection_scores
 
@@ -87,8 +89,40 @@ def correlated(seeds: int) -> None:
             )
 
 
+def shap(seeds: int) -> None:
+    for setting in ({}, {"eta": 0.3}, {"depth": 5, "colsample": 0.9}):
+        runs = []
+        for seed in range(seeds):
+            train, test = (make_syn("Syn1", n_features=100, random_state=seed + later) for later in (0, 1))
+            runs.append((ShapExplainer(2, random_state=seed, **setting).fit(train.X, train.y).select(test.X), test))
+        show(f"SHAP Syn1 among 100, {setting or 'as published'}", runs)
+    for rho in (0.2, 0.7, 0.9):
+        found = []
+        for seed in range(seeds):
+            switch = []
+            for name in ("Syn4", "Syn5", "Syn6"):
+                train, test = (make_syn(name, rho=rho, random_state=seed + later) for later in (0, 1))
+                model = ShapExplainer(K[name], random_state=seed).fit(train.X, train.y)
+                switch.append(100 * model.select(test.X)[:, SWITCH].mean())
+            found.append(np.mean(switch))
+        print(f"SHAP, rho {rho}: switch accuracy {min(found):.1f} to {max(found):.1f} ({seeds} seeds)", flush=True)
+
+
+def reference(seeds: int) -> None:
+    for seed in range(seeds):
+        X = torch.as_tensor(make_syn("Syn1", random_state=seed).X.T, dtype=torch.float32)[None]
+        for kind in (DeepKnockoffs, ReferenceKnockoffs):
+            noise = torch.randn(X.shape, generator=torch.Generator().manual_seed(seed))
+            drawn = kind.fit(X, [seed]).given(X[None])(noise[None])[0, 0]
+            own = [np.corrcoef(X[0, j], drawn[j])[0, 1] for j in range(X.shape[1])]
+            print(f"{kind.__name__}, seed {seed}: correlation with the own column {np.mean(own):.2f}", flush=True)
+
+
 def main() -> None:
-    trials = {"l2x": (l2x, 20), "realx": (realx, 6), "knockoffs": (knockoffs, 2), "correlated": (correlated, 1)}
+    trials = {
+        "l2x": (l2x, 20), "realx": (realx, 6), "knockoffs": (knockoffs, 2), "reference": (reference, 1),
+        "correlated": (correlated, 1), "shap": (shap, 5),
+    }  # fmt: skip
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("trials", nargs="*", default=list(trials), help=", ".join(trials))
     parser.add_argument("--seeds", type=int, help="instead of each trial's own number")

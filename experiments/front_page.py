@@ -33,6 +33,8 @@ NAMES = {
 """What the front page calls a method, where that is not its label."""
 
 NOT_SETTLED = "not settled"
+OPEN = "Open"
+"""How a reason begins that does not explain the difference."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Line:
         counts: Numbers of Hide&Seek, then of the compared methods: reproduced, compared, not run.
         largest: The largest differences, or a sentence where no single numbers are compared.
         reason: Why they differ.
+        n_open: How many numbers differ without a settled reason.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Line:
     counts: tuple[tuple[int, int, int], tuple[int, int, int]]
     largest: str
     reason: str
+    n_open: int = 0
 
     def with_reason(self, reason: str) -> Line:
         """Return the same line with another reason."""
@@ -77,18 +81,23 @@ def front_page(lines: Sequence[Line], written: str, note: str) -> str:
     """
     in_paper = [line for line in lines if line.paper]
     totals = [_count(tuple(sum(line.counts[i][k] for line in in_paper) for k in range(3))) for i in (0, 1)]
+    n_apart = sum(compared - same for line in in_paper for same, compared, _ in line.counts)
+    n_open = sum(line.n_open for line in in_paper)
     head = ("in the paper", "Hide&Seek", "other methods", "largest difference", "reason")
     rows = [head, ["---"] * len(head), *(line.cells() for line in in_paper)]
     return "\n".join(
         [
             "# Results\n",
             f"{written}\n",
-            f"Reproduced numbers of Hide&Seek: {totals[0]}. Of the methods that it is compared with: {totals[1]}.\n",
+            f"Reproduced numbers of Hide&Seek: {totals[0]}. Of the methods that it is compared with: {totals[1]}. "
+            f"Of the {n_apart} numbers that differ, {n_apart - n_open} have a reason that was tried, {n_open} are "
+            "open.\n",
             f"*Reproduced* means: within {POINTS:g} percentage points of the paper's number. Counted are methods that "
             "repeat what was published; our own presets and L2X trained for longer stand beside the same numbers in "
             'the tables, and are not counted. "Largest difference" names one number of Hide&Seek and one of the other '
             f'methods that differ by more than {POINTS:g} points; "{NOT_SETTLED}" means that no reason was found. '
-            "Every number, the worst seed and the origin of the runs are on the page of the experiment.\n",
+            "Every number, the worst seed and the origin of the runs are on the page of the experiment. "
+            "[CLAIMS.md](CLAIMS.md) says which claims of the paper hold on these results.\n",
             note,
             "## Tables and figures of the paper\n",
             *(f"| {' | '.join(cells)} |" for cells in rows),
@@ -126,12 +135,19 @@ def line_of(name: str, whole: Experiment, compared: Lines, link: str) -> Line:
         (_counts(groups[0]), _counts(groups[1])),
         "; ".join(map(_described, worst)),
         " ".join(text if text.endswith(".") else f"{text}." for text in named),
+        sum(_is_open(line, whole.reasons) for group in groups for line in group),
     )
 
 
 def reason_for(method: str, reasons: Mapping[str, str]) -> str:
     """Return why the numbers of a method differ, by its label or by the label without its setting."""
     return reasons.get(method) or reasons.get(_base(method), "")
+
+
+def _is_open(line: Mapping[str, str], reasons: Mapping[str, str]) -> bool:
+    reason = reason_for(line["method"], reasons)
+    apart = bool(line.get("difference")) and abs(points(line)) > POINTS
+    return apart and (not reason or reason.startswith(OPEN))
 
 
 def points(line: Mapping[str, str]) -> float:

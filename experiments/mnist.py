@@ -21,8 +21,10 @@ from experiments.figures import new_figure
 from experiments.synthetic import shortened
 from hideseek import Explanation
 from hideseek.benchmark import Config, Results
+from hideseek.benchmark.layout import Table
 from hideseek.benchmark.own_tables import rows_of
 from hideseek.datasets import Dataset, Split, load_mnist_3_8
+from hideseek.metrics import best_patches
 
 NAME = "MNIST 3 and 8"
 PICTURED = [189, 486, 1127, 220, 825, 264]
@@ -73,10 +75,32 @@ def keep(model: Any, test: Dataset, explanation: Any) -> Mapping[str, NDArray[An
     return {"importance": explanation.importance[: len(PICTURED)]}
 
 
+def tables(results: Results) -> Mapping[str, Table]:
+    """Return how much of the patches of each method lies in those of Hide&Seek with the published penalty."""
+    arrays = {record["method"]: results.arrays(record).get("importance") for record in results}
+    covered = {method: pixels_of(each) for method, each in arrays.items() if each is not None and len(each)}
+    own = covered.get("paper")
+    lines = [
+        {"method": method, "shared": float(100 * (each & own).sum() / each.sum())}
+        for method, each in covered.items()
+        if own is not None and each.shape == own.shape
+    ]
+    return {"patches": Table(("method", "shared"), lines)}
+
+
+def pixels_of(importance: NDArray[np.floating]) -> NDArray[np.bool_]:
+    """Return the pixels that lie in one of the four best patches. Shape: ``(images, height, width)``."""
+    covered = np.zeros((len(importance), SIDE, SIDE), dtype=bool)
+    for image, corners in enumerate(best_patches(importance)):
+        for row, column in corners:
+            covered[image, row : row + PATCH, column : column + PATCH] = True
+    return covered
+
+
 def figures(results: Results, path: Path) -> list[Path]:
     """A row of digits for every method, with its patches and its accuracy."""
     digits = pictured_first(len(PICTURED), standardize=False).validation
-    records = [record for record in results if record["status"] == "finished"]
+    records = [record for record in results if "importance" in results.arrays(record)]
     figure = new_figure(4.6, 0.72 * len(records) + 0.3)
     figure.get_layout_engine().set(w_pad=0.01, h_pad=0.01, wspace=0.02, hspace=0.02)
     panels = figure.subplots(len(records), len(PICTURED), squeeze=False)
@@ -106,4 +130,5 @@ EXPERIMENT = Experiment(
     beside=(*OTHERS, "balanced"),
     figures=figures,
     keep=keep,
+    tables=tables,
 )

@@ -1,6 +1,6 @@
-"""RESULTS.md, one line per experiment, and for each experiment a page with what its numbers can be traced to.
+"""RESULTS.md, one line per experiment, CLAIMS.md, one per claim, and a page for each experiment on its origin.
 
-Both are written from the files in results/, which are kept with the code, so that they can be written anew without the
+All are written from the files in results/, which are kept with the code, so that they can be written anew without the
 runs. The tables themselves are not copied: the pages link to them.
 """
 
@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from experiments import claims_appendix, claims_text
+from experiments.claims import Stored, claims_page
 from experiments.experiment import Experiment, Lines, read, results_folder
 from experiments.front_page import POINTS, front_page, line_of, number, points, reason_for
 from hideseek.benchmark.origin import commit, now, versions
@@ -19,7 +21,8 @@ PAGE = "README.md"
 """The page of an experiment, beside its tables and figures."""
 
 EARLIER_RECIPES = """The rows "fast", "balanced" and "best" were made by the recipes that had these names before members
-answered for ranges of penalties, except in "audit", "beyond" and "reliability"; each experiment names its commits.
+answered for ranges of penalties, except in "audit", "beyond", "brca", "mnist", "reliability" and "unseen"; among more
+than 100 columns of "beyond" only "balanced" is of today's recipe. Each experiment names its commits.
 """
 
 _REFERENCE = re.compile(r"{([^{}|]+)\|([^{}|]+)\|([^{}|]+)\|([^{}|]+)\|([^{}|]+)}")
@@ -27,7 +30,7 @@ _REFERENCE = re.compile(r"{([^{}|]+)\|([^{}|]+)\|([^{}|]+)\|([^{}|]+)\|([^{}|]+)
 
 
 def write_report(experiments: Mapping[str, Experiment], *, quick: bool = False) -> Path:
-    """Write the front page and the page of every experiment; those of quick runs lie with them."""
+    """Write the front page, the claims and the page of every experiment; pages of quick runs lie with these."""
     folder = results_folder(quick)
     path = folder / "RESULTS.md" if quick else folder.with_name("RESULTS.md")
     made_with = ", ".join(f"{name} {version}" for name, version in versions().items())
@@ -43,6 +46,10 @@ def write_report(experiments: Mapping[str, Experiment], *, quick: bool = False) 
         line = line_of(name, whole, compared, page.relative_to(path.parent).as_posix())
         lines.append(line.with_reason(with_numbers(line.reason, folder)))
     write_atomically(path, front_page(lines, written, EARLIER_RECIPES).encode())
+    if not quick:
+        stored, claims = Stored(folder), (*claims_text.CLAIMS, *claims_appendix.CLAIMS)
+        page = claims_page(claims, stored, claims_text.own_penalties(stored))
+        write_atomically(path.with_name("CLAIMS.md"), page.encode())
     return path
 
 

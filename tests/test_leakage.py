@@ -86,3 +86,45 @@ def test_no_other_predictor_does_better_under_draws(leakage):
 def test_the_table_has_a_line_for_each_problem(leakage):
     table = leakage.leakage_table(500)
     assert [line["problem"] for line in table] == ["Syn4", "Syn5", "Syn6", "ice cream"]
+
+
+@pytest.fixture
+def exact(leakage):
+    from experiments import leakage_exact
+
+    return leakage_exact
+
+
+@pytest.mark.parametrize("dependence", [0.0, 0.6])
+def test_among_all_selectors_only_ablation_rewards_a_message_in_the_mask(exact, dependence):
+    """Both scenarios of Jethani et al. and the direct switch, by enumeration."""
+    for problem in exact.problems(dependence):
+        ablation, marginal, conditional = exact.facts(problem)
+        assert ablation["gained by leaking"] > 0.009, problem.name
+        assert ablation["named, proxy"] < ablation["named, intended"] - 0.4
+        for line in (marginal, conditional):
+            assert line["gained by leaking"] == 0, problem.name
+            assert line["named, proxy"] == pytest.approx(line["named, intended"])
+
+
+def test_conditional_draws_are_rows_of_the_table_and_marginal_draws_are_not(exact):
+    """Appendix A.3: for a fixed set P(Z) = P(X) under conditional draws, even if columns depend on each other."""
+    _, marginal, conditional = exact.facts(exact.problems(0.6)[0])
+    assert conditional["z from x, fixed sets"] == pytest.approx(0, abs=1e-12)
+    # Columns agree with probability (1 + 0.36) / 2 = 0.68, independent draws of both with 0.5.
+    assert marginal["z from x, fixed sets"] == pytest.approx(0.18)
+
+
+def test_losses_of_a_direct_switch_are_those_worked_out_by_hand(exact):
+    problem = exact.problems(0.0)[1]
+    entropy = -0.9 * log(0.9) - 0.1 * log(0.1)
+    first = tuple(1 for _ in problem.rows)
+    assert exact.intended_loss(problem, first, price=0.02) == pytest.approx(entropy + 0.02)
+    only_where_one = tuple(int(row[0]) for row in problem.rows)
+    assert exact.proxy_loss(problem, only_where_one, "ablation", price=0.02) == pytest.approx(entropy + 0.01)
+    # Half of the rows hide x1 and show a draw: z1 = 1 in 3 of 4 rows, of which two thirds have x1 = 1.
+    chance = (2 * 0.9 + 0.1) / 3
+    mixed = -chance * log(chance) - (1 - chance) * log(1 - chance)
+    assert exact.proxy_loss(problem, only_where_one, "marginal", price=0.02) == pytest.approx(
+        0.75 * mixed + 0.25 * entropy + 0.01
+    )

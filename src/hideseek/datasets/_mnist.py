@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
-
-import numpy as np
-from numpy.typing import NDArray
-
 from hideseek.datasets._dataset import Split
-from hideseek.datasets._files import PublishedFile, read_published
 from hideseek.datasets._parts import RawTable, divide, eighty_ten_ten
+from hideseek.datasets.digits import SIDE, mnist_digits
 
 __all__ = ["load_mnist_3_8"]
-
-_SIDE = 28
-_CHECKSUMS = {
-    "train-images-idx3-ubyte.gz": "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
-    "train-labels-idx1-ubyte.gz": "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
-    "t10k-images-idx3-ubyte.gz": "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
-    "t10k-labels-idx1-ubyte.gz": "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
-}
-_IMAGE_HEADER, _LABEL_HEADER = 16, 8
-"""Bytes before the values in an idx file of three dimensions and of one."""
 
 
 def load_mnist_3_8(*, standardize: bool = True, as_frame: bool = False) -> Split:
@@ -47,16 +32,7 @@ def load_mnist_3_8(*, standardize: bool = True, as_frame: bool = False) -> Split
         >>> split.test.X.shape, float(split.test.X.max())
         ((1397, 784), 255.0)
     """
-    labels = np.concatenate([_values(f"{part}-labels-idx1-ubyte.gz", _LABEL_HEADER) for part in ("train", "t10k")])
-    pixels = np.concatenate([_values(f"{part}-images-idx3-ubyte.gz", _IMAGE_HEADER) for part in ("train", "t10k")])
-    chosen = np.flatnonzero((labels == 3) | (labels == 8))
-    X = pixels.reshape(-1, _SIDE**2)[chosen].astype(np.float64)
-    names = tuple(f"pixel_{row}_{column}" for row in range(_SIDE) for column in range(_SIDE))
-    table = RawTable("MNIST 3 and 8", X, labels[chosen].astype(np.int64), names, "digit", chosen)
+    X, y, chosen = mnist_digits(3, 8)
+    names = tuple(f"pixel_{row}_{column}" for row in range(SIDE) for column in range(SIDE))
+    table = RawTable("MNIST 3 and 8", X, y, names, "digit", chosen)
     return divide(table, eighty_ten_ten(len(chosen), 42), standardize=standardize, as_frame=as_frame)
-
-
-def _values(name: str, header: int) -> NDArray[np.uint8]:
-    url = f"https://ossci-datasets.s3.amazonaws.com/mnist/{name}"
-    content = read_published(PublishedFile(f"mnist/{name}", _CHECKSUMS[name], url))
-    return np.frombuffer(gzip.decompress(content), dtype=np.uint8, offset=header)
