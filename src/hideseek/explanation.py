@@ -21,6 +21,7 @@ from hideseek.ranking import ranking
 from hideseek.sentences import sentence
 from hideseek.stand_ins import StandIns, best_stand_ins, from_arrays, stand_in_columns, to_arrays
 from hideseek.validation import Rule, as_array, check_parameters, choice, row_number
+from hideseek.wording import column_names
 
 if TYPE_CHECKING:
     from hideseek.report import ExplanationPlots
@@ -100,8 +101,7 @@ class Explanation:
                 f"they are {self.importance.shape} and {self.selected.shape}"
             )
         n_rows, n_features = self.importance.shape
-        names = [f"x{j + 1}" for j in range(n_features)] if feature_names is None else [str(n) for n in feature_names]
-        self.feature_names = tuple(names)
+        self.feature_names = tuple(column_names(feature_names, n_features))
         self.data = None if data is None else as_array("data", data)
         self.row_labels = np.arange(n_rows) if row_labels is None else np.atleast_1d(as_array("row_labels", row_labels))
         self.importance_kind = importance_kind

@@ -18,7 +18,7 @@ from hideseek.frames import from_tensor, is_series, n_rows, unmasked
 from hideseek.targets import readable_target
 from hideseek.validation import check_finite
 from hideseek.warn import warn_caller
-from hideseek.wording import listed, some
+from hideseek.wording import column_names, listed, some
 
 __all__ = [
     "Rows",
@@ -122,8 +122,7 @@ def _from_sparse(X: Any) -> NDArray[Any]:
 
 def names_of_fit(estimator: Any) -> list[str]:
     """Return the names of the columns of the fit: x1, x2, ... if they had none."""
-    names = getattr(estimator, "feature_names_in_", None)
-    return [f"x{j + 1}" for j in range(estimator.n_features_in_)] if names is None else [str(name) for name in names]
+    return column_names(getattr(estimator, "feature_names_in_", None), estimator.n_features_in_)
 
 
 def rows_of_fit(estimator: Any, X: Any) -> Rows:

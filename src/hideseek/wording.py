@@ -1,4 +1,4 @@
-"""Lists, values and suggestions in the text of messages. Standard library only."""
+"""Names, and lists, values and suggestions in the text of messages. Standard library only."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
-__all__ = ["did_you_mean", "listed", "shown", "some"]
+__all__ = ["column_names", "did_you_mean", "listed", "shown", "some"]
 
 _NAMED = 5
 _LONGEST_REPR = 200
+
+
+def column_names(given: Iterable[object] | None, n_columns: int) -> list[str]:
+    """Return the given names as text, or x1, x2, ... if there are none."""
+    return [f"x{j + 1}" for j in range(n_columns)] if given is None else [str(name) for name in given]
 
 
 def did_you_mean(word: Any, known: Iterable[str]) -> str:

@@ -17,6 +17,7 @@ from hideseek.errors import InputError
 from hideseek.tables import dense
 from hideseek.targets import readable_target
 from hideseek.validation import as_array
+from hideseek.wording import column_names
 
 __all__ = ["TABLE_KEYS", "fingerprint", "read_table", "rows_of"]
 
@@ -54,9 +55,7 @@ def read_table(place: str, label: str, given: Any, problems: Problems) -> Datase
             expected = f"booleans of the shape of X, {tuple(X.shape)}"
             problems.add(f"{place}.relevant", f"expected {expected}; got {relevant.dtype} of {relevant.shape}")
             return None
-    names = getattr(X, "columns", None)
-    titles = [f"x{j + 1}" for j in range(X.shape[1])] if names is None else [str(name) for name in names]
-    return Dataset(label, X, y, tuple(titles), relevant)
+    return Dataset(label, X, y, tuple(column_names(getattr(X, "columns", None), X.shape[1])), relevant)
 
 
 def rows_of(table: Dataset, index: NDArray[np.intp] | slice) -> Dataset:

@@ -20,6 +20,7 @@ from hideseek.export._graph import Graph
 from hideseek.export._networks import Layers, Networks
 from hideseek.export._raw_columns import RawColumns, encode
 from hideseek.export.description import describe, kept_columns, kept_features
+from hideseek.extras import import_extra
 
 if TYPE_CHECKING:
     from hideseek.estimators import BaseHideSeek
@@ -35,7 +36,7 @@ INPUT_TYPES = ("float64", "float32")
 
 def onnx_bytes(model: BaseHideSeek, input_type: str) -> bytes:
     """Return the content of the ONNX file of a fitted model; the same bytes for the same model."""
-    onnx = _onnx()
+    onnx = import_extra("onnx", "onnx", "to_onnx needs onnx")
     _check_exportable(model)
     raw, graph = RawColumns.of(model.encoder_), Graph(onnx)
     rows, n_features, n_classes = "rows", len(model._names()), len(getattr(model, "classes_", ()))
@@ -60,16 +61,6 @@ def onnx_bytes(model: BaseHideSeek, input_type: str) -> bytes:
     onnx.helper.set_model_props(file, _properties(model, raw, described))
     onnx.checker.check_model(file)
     return bytes(file.SerializeToString(deterministic=True))
-
-
-def _onnx() -> Any:
-    try:
-        import onnx
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "to_onnx needs onnx, which is not installed; pip install 'hideseek[onnx]'", name=error.name
-        ) from error
-    return onnx
 
 
 def _check_exportable(model: BaseHideSeek) -> None:

@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from hideseek.extras import import_extra
+
 __all__ = ["on_ray"]
 
 _ATTEMPTS = 3
@@ -17,13 +19,7 @@ def on_ray(work: Callable[..., tuple[int, bool]], scorer: Any, jobs: Sequence[An
     If Ray is initialised, or if RAY_ADDRESS is set, that cluster is used; otherwise one is started on this machine, and
     stopped afterwards.
     """
-    try:
-        import ray
-        import ray.exceptions
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "backend='ray' needs Ray, which is not installed; pip install 'hideseek[ray]'"
-        ) from error
+    ray = import_extra("ray", "ray", "backend='ray' needs Ray")
     own = not ray.is_initialized()
     if own:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")

@@ -22,6 +22,7 @@ from hideseek.blocks import row_blocks
 from hideseek.engine.scaling import Scaler
 from hideseek.frames import FrameLibrary, make_frame
 from hideseek.search.terms import Term, modifier_scores, pair_scores, single_scores
+from hideseek.wording import column_names
 
 __all__ = ["REASONS", "Screening", "residuals_of", "screen"]
 
@@ -79,7 +80,7 @@ class Screening:
 
     def why(self, column: int, feature_names: Sequence[str] | None = None) -> str:
         """Return the term with the largest score of the column, in words."""
-        names = [f"x{j + 1}" for j in range(len(self.kept))] if feature_names is None else list(feature_names)
+        names = column_names(feature_names, len(self.kept))
         own, reason = names[column], str(self.reason[column])
         others = [names[j] for j in self.others[column] if j >= 0]
         texts = {
@@ -92,7 +93,7 @@ class Screening:
 
     def to_frame(self, feature_names: Sequence[str] | None = None, library: FrameLibrary = "pandas") -> Any:
         """Return one line per column: feature, score, kept, why."""
-        names = [f"x{j + 1}" for j in range(len(self.kept))] if feature_names is None else list(feature_names)
+        names = column_names(feature_names, len(self.kept))
         columns: dict[str, Any] = {
             "feature": names,
             "score": self.score,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from hideseek.errors import InputError
 from hideseek.frames import check_arrow
 from hideseek.tabular._cells import days, duration_days, kind_of, plain
+from hideseek.wording import column_names
 
 __all__ = ["Column", "Table", "only_numbers"]
 
@@ -72,7 +73,7 @@ class Table:
         """Return the names of the columns: x1, x2, ... for an array."""
         if isinstance(self._source, nw.DataFrame):
             return [str(name) for name in self._source.columns]
-        return list(self._names or (f"x{j + 1}" for j in range(self._source.shape[1])))
+        return column_names(self._names or None, self._source.shape[1])
 
     def __len__(self) -> int:
         return len(self._source)

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import type_of_target
 from hideseek.errors import InputError
 from hideseek.targets import check_classes
 from hideseek.validation import check_finite
+from hideseek.wording import column_names
 
 __all__ = ["Features", "Target", "as_features", "as_target"]
 
@@ -71,7 +72,7 @@ def as_features(X: Any, groups: Mapping[str, Sequence[str | int]] | None) -> Fea
     shape = tuple(getattr(X, "shape", ())) or np.shape(np.asarray(X, dtype=object))
     if len(shape) != 2 or 0 in shape:
         raise InputError(f"X must be a table, (rows, features), with at least one of each; it has shape {shape}")
-    names = tuple(str(name) for name in getattr(X, "columns", [f"x{j + 1}" for j in range(shape[1])]))
+    names = tuple(column_names(getattr(X, "columns", None), shape[1]))
     if groups is None and only_numbers(X):
         matrix = np.asarray(X, dtype=np.float64)
         check_finite(matrix, names if hasattr(X, "columns") else None)

@@ -11,6 +11,7 @@ from matplotlib.patches import Patch
 from hideseek.errors import InputError
 from hideseek.report.figures.axes import feature_lines, legend_below, plain_frame, title
 from hideseek.report.figures.colours import first, foreground, grey
+from hideseek.wording import column_names
 
 __all__ = ["screening"]
 
@@ -26,8 +27,8 @@ def screening(model: Any, *, max_features: int, ax: Axes | None) -> Axes:
         )
     score = np.nan_to_num(np.asarray(found.score, dtype=np.float64))
     kept = np.asarray(found.kept, dtype=bool)
-    names = getattr(found, "feature_names", getattr(model, "feature_names_in_", None))
-    names = [f"x{j + 1}" for j in range(len(score))] if names is None else [str(name) for name in names]
+    given = getattr(found, "feature_names", getattr(model, "feature_names_in_", None))
+    names = column_names(given, len(score))
     ax, columns = feature_lines(names, score, max_features, ax, text=3)
     colours = [first(ax) if kept[j] else grey(ax) for j in columns]
     ax.barh(range(len(columns)), score[columns], height=0.7, color=colours)
