@@ -17,6 +17,7 @@ PAGES = {
     "CHANGELOG.md": "generated/changelog.md",
     "CONTRIBUTING.md": "generated/contributing.md",
     "benchmarks/README.md": "generated/benchmarks/README.md",
+    "experiments/CLAIMS.md": "generated/experiments/CLAIMS.md",
     "experiments/LOG.md": "generated/experiments/LOG.md",
     "experiments/README.md": "generated/experiments/README.md",
     "experiments/RESULTS.md": "generated/experiments/RESULTS.md",
