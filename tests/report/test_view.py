@@ -55,7 +55,7 @@ def test_the_first_screen_says_what_decides_without_scrolling(visit, reports, mo
             facts = page.locator(".opening").bounding_box()
             assert facts["y"] + facts["height"] < height
             assert page.locator("#protected-short").inner_text().startswith("x5 decides in ")
-            assert "rows held out in the fit" in page.locator(".opening").inner_text()
+            assert "rows of the fit that the members who answer had not" in page.locator(".opening").inner_text()
 
 
 def test_bars_are_divided_by_what_the_feature_does_to_the_second_class(visit, reports, models, table):

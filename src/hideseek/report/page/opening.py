@@ -114,8 +114,8 @@ def short_trust(content: Content) -> Markup:
     if trust is not None and trust.score_selected is not None and trust.score_all is not None:
         said.append(
             f"{trust.score_title} {trust.score_selected:.3f} from the selected features, {trust.score_all:.3f} from "
-            f"all {trust.n_features:,}, {trust.score_none:.1f} from none, on {trust.n_rows:,} rows held out in the "
-            "fit. "
+            f"all {trust.n_features:,}, {trust.score_none:.1f} from none, on {trust.n_rows:,} rows of the fit that the "
+            "members who answer had not learned from. "
         )
     elif content.quality:
         name, figure = next(iter(content.quality.items()))
