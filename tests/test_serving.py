@@ -35,7 +35,8 @@ def model(rows, switch):
 @pytest.fixture
 def client(model):
     pytest.importorskip("fastapi", reason="FastAPI is not installed")
-    testclient = pytest.importorskip("fastapi.testclient", reason="httpx is not installed", exc_type=ImportError)
+    pytest.importorskip("httpx", reason="httpx is not installed")
+    testclient = pytest.importorskip("fastapi.testclient")
     return testclient.TestClient(example("service").create_app(model))
 
 
@@ -103,7 +104,9 @@ def test_mlflow_logs_loads_and_predicts_with_explanations(model, rows, tmp_path,
 
 
 def test_service_answers_numbers(rows):
-    testclient = pytest.importorskip("fastapi.testclient", reason="FastAPI is not installed", exc_type=ImportError)
+    pytest.importorskip("fastapi", reason="FastAPI is not installed")
+    pytest.importorskip("httpx", reason="httpx is not installed")
+    testclient = pytest.importorskip("fastapi.testclient")
     model = HideSeekRegressor("fast", steps=50, random_state=0).fit(rows, 2 * rows["a"])
     client = testclient.TestClient(example("service").create_app(model))
     answer = client.post("/explain", json=rows.iloc[0].to_dict()).json()
