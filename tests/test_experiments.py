@@ -248,18 +248,20 @@ def test_mixed_tables_are_scored_where_nothing_is_missing(command):
     assert "worst F1" in table
 
 
+def compared(*lines):
+    """Return lines of a table that sets published numbers beside ours."""
+    columns = ("method", "dataset", "score", "published", "ours", "difference")
+    return [dict(zip(columns, line, strict=True)) for line in lines]
+
+
 def test_the_verdict_counts_shares_in_points(command):
     from experiments.report import ranges, verdict
 
-    columns = ("method", "dataset", "score", "published", "ours", "difference")
-    lines = [
-        dict(zip(columns, line, strict=True))
-        for line in [
-            ("a", "Syn1", "tpr", "90", "92.9", "2.9"),
-            ("a", "Syn1", "auroc", "0.8", "0.76", "-0.04"),
-            ("b", "Syn1", "tpr", "90", "", ""),
-        ]
-    ]
+    lines = compared(
+        ("a", "Syn1", "tpr", "90", "92.9", "2.9"),
+        ("a", "Syn1", "auroc", "0.8", "0.76", "-0.04"),
+        ("b", "Syn1", "tpr", "90", "", ""),
+    )
     said = verdict(lines)
     assert "methods as published: 1 of 2 numbers; 1 are not run yet." in said
     assert "- a: Syn1 auroc 0.76 (paper 0.8)\n" in said
@@ -270,18 +272,14 @@ def test_the_verdict_counts_shares_in_points(command):
 def test_the_front_page_counts_repeated_methods_and_names_the_largest_difference(command):
     from experiments.front_page import front_page, line_of
 
-    columns = ("method", "dataset", "score", "published", "ours", "difference")
-    lines = [
-        dict(zip(columns, line, strict=True))
-        for line in [
-            ("paper", "Syn1", "tpr", "90", "91", "1"),
-            ("paper", "Syn2", "auroc", "0.8", "0.7", "-0.1"),
-            ("balanced", "Syn1", "tpr", "90", "10", "-80"),  # a recipe of ours is not counted
-            ("l2x", "Syn1", "tpr", "90", "10", "-80"),  # nor is L2X trained longer, beside L2X as published
-            ("l2x-one-epoch", "Syn1", "tpr", "90", "80", "-10"),
-            ("lime", "Syn1", "tpr", "90", "", ""),
-        ]
-    ]
+    lines = compared(
+        ("paper", "Syn1", "tpr", "90", "91", "1"),
+        ("paper", "Syn2", "auroc", "0.8", "0.7", "-0.1"),
+        ("balanced", "Syn1", "tpr", "90", "10", "-80"),  # a recipe of ours is not counted
+        ("l2x", "Syn1", "tpr", "90", "10", "-80"),  # nor is L2X trained longer, beside L2X as published
+        ("l2x-one-epoch", "Syn1", "tpr", "90", "80", "-10"),
+        ("lime", "Syn1", "tpr", "90", "", ""),
+    )
     one = replace(experiment("synthetic"), paper="Table 1", reasons={"paper": "Few rows."})
     line = line_of("synthetic", one, lines, "page.md")
     assert line.counts == ((1, 2, 0), (0, 1, 1))

@@ -34,7 +34,7 @@ SEED = RULES["random_state"]
 PREDICT_FN = Rule("a function from rows to class probabilities", callable).or_none()
 
 
-class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc] # scikit-learn has no types
     """A method that gives the features of a row that decided its class.
 
     A method defines:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hideseek.validation import check_parameters, integer, number
 
-__all__ = ["Floats", "check_arguments", "column_names", "correlated_normal", "draw_labels"]
+__all__ = ["Floats", "check_arguments", "correlated_normal", "draw_labels"]
 
 Floats = NDArray[np.float64]
 
@@ -38,8 +38,3 @@ def correlated_normal(rng: np.random.Generator, n_samples: int, n_features: int,
 def draw_labels(rng: np.random.Generator, probability: Floats) -> NDArray[np.int64]:
     """Return ones with the given probabilities, zeros otherwise."""
     return (rng.random(len(probability)) < probability).astype(np.int64)
-
-
-def column_names(n_features: int) -> tuple[str, ...]:
-    """Return the names x1, x2, ..."""
-    return tuple(f"x{j + 1}" for j in range(n_features))

@@ -7,10 +7,11 @@ from statistics import NormalDist
 import numpy as np
 
 from hideseek.datasets._dataset import Dataset
-from hideseek.datasets._draws import Floats, check_arguments, column_names, correlated_normal, draw_labels
+from hideseek.datasets._draws import Floats, check_arguments, correlated_normal, draw_labels
 from hideseek.datasets.truth import falling_probability
 from hideseek.extras import import_extra
 from hideseek.validation import check_parameters, integer
+from hideseek.wording import column_names
 
 __all__ = ["make_cafe", "make_ice_cream", "make_multiclass", "make_switch"]
 
@@ -54,7 +55,7 @@ def make_cafe(
     relevant[:, 2] = ~warm
     relevant[:, 3:5] = warm[:, None]
     probability = falling_probability(-2 * (X * relevant)[:, 1:].sum(axis=1))
-    names = ("temperature", *_DRINKS, *column_names(n_features)[5:])
+    names = ("temperature", *_DRINKS, *column_names(None, n_features)[5:])
     y = draw_labels(rng, probability)
     if as_frame:
         pd = import_extra("pandas", "data", "as_frame=True needs pandas")
@@ -86,7 +87,7 @@ def make_ice_cream(n_samples: int = 10_000, n_features: int = 11, rho: float = 0
     sold = X[:, 0] >= 25
     relevant = np.zeros(X.shape, dtype=bool)
     relevant[:, 0] = True
-    names = ("temperature", *column_names(n_features)[1:])
+    names = ("temperature", *column_names(None, n_features)[1:])
     return Dataset("ice cream", X, sold.astype(np.int64), names, relevant, sold.astype(np.float64))
 
 
@@ -149,7 +150,9 @@ def make_switch(
         relevant[rows, 2 * c : 2 * c + 2] = True
     probability = falling_probability(U)
     labels = draw_labels(rng, probability)
-    return Dataset(f"switch with {n_cells} cells", X, labels, column_names(n_features), relevant, probability)
+    return Dataset(
+        f"switch with {n_cells} cells", X, labels, tuple(column_names(None, n_features)), relevant, probability
+    )
 
 
 def make_multiclass(
@@ -192,4 +195,4 @@ def make_multiclass(
     probability = np.exp(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
     # The class with the largest score plus Gumbel noise is a draw from the softmax of the scores.
     labels = np.argmax(scores + rng.gumbel(size=scores.shape), axis=1)
-    return Dataset(f"{n_classes} classes", X, labels, column_names(n_features), relevant, probability)
+    return Dataset(f"{n_classes} classes", X, labels, tuple(column_names(None, n_features)), relevant, probability)

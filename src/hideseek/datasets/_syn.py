@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from hideseek.datasets._dataset import Dataset
-from hideseek.datasets._draws import check_arguments, column_names, correlated_normal, draw_labels
+from hideseek.datasets._draws import check_arguments, correlated_normal, draw_labels
 from hideseek.datasets.truth import SWITCH, falling_probability, syn_name, syn_truth
 from hideseek.validation import check_parameters, number
+from hideseek.wording import column_names
 
 __all__ = ["make_syn", "make_syn_regression"]
 
@@ -52,7 +53,7 @@ def make_syn(
     X = correlated_normal(rng, n_samples, n_features, rho)
     U, relevant = syn_truth(name, X)
     probability = falling_probability(U)
-    return Dataset(name, X, draw_labels(rng, probability), column_names(n_features), relevant, probability)
+    return Dataset(name, X, draw_labels(rng, probability), tuple(column_names(None, n_features)), relevant, probability)
 
 
 def make_syn_regression(
@@ -91,5 +92,9 @@ def make_syn_regression(
     X = correlated_normal(rng, n_samples, n_features, rho)
     U, relevant = syn_truth(name, X)
     return Dataset(
-        f"{name} regression", X, U + noise * rng.standard_normal(n_samples), column_names(n_features), relevant
+        f"{name} regression",
+        X,
+        U + noise * rng.standard_normal(n_samples),
+        tuple(column_names(None, n_features)),
+        relevant,
     )

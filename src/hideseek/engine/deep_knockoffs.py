@@ -125,6 +125,18 @@ def _normalised(layers: Sequence[Tensor], x: Tensor) -> tuple[Tensor, list[Tenso
     return layers[-2] @ x + layers[-1], [*folded, *layers[-2:]]
 
 
+def halves(x: Tensor, x_hat: Tensor, swapped: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return one half of the rows of (x, x_hat), and the other: as it is, with all columns swapped, with some swapped.
+
+    Shape: ``x (columns, rows)``, ``x_hat`` likewise, ``swapped (columns,)`` bool -> ``(2 * columns, rows / 2)`` each.
+    """
+    half = x.shape[1] // 2
+    both = torch.cat((x, x_hat))
+    first, second = both[:, :half], both[:, half : 2 * half]
+    all_swapped = second.roll(len(x), dims=0)
+    return first, second, all_swapped, torch.where(swapped.repeat(2)[:, None], all_swapped, second)
+
+
 def discrepancy(x: Tensor, x_hat: Tensor, swapped: Tensor) -> Tensor:
     """Return the distance of (x, x_hat) to itself with all columns swapped plus that with some columns swapped.
 
@@ -133,10 +145,7 @@ def discrepancy(x: Tensor, x_hat: Tensor, swapped: Tensor) -> Tensor:
     Shape: ``x (columns, rows)``, ``x_hat`` likewise, ``swapped (columns,)`` bool -> ``()``.
     """
     half = x.shape[1] // 2
-    both = torch.cat((x, x_hat))
-    first, second = both[:, :half], both[:, half : 2 * half]
-    all_swapped = second.roll(len(x), dims=0)
-    some_swapped = torch.where(swapped.repeat(2)[:, None], all_swapped, second)
+    first, second, all_swapped, some_swapped = halves(x, x_hat, swapped)
     # A swap changes no distance within a half, so the kernels within a half serve both comparisons.
     within = sum((kernel(rows, rows).sum() - half) / (half * (half - 1)) for rows in (first, second))
     return 2 * (within - kernel(first, all_swapped).mean() - kernel(first, some_swapped).mean())

@@ -95,7 +95,7 @@ def _on_its_own_stream(job: Callable[[slice], None], device: torch.device) -> Ca
     before = torch.cuda.current_stream(device)
 
     def run(block: slice) -> None:
-        stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+        stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call] # torch gives it no types
         stream.wait_stream(before)
         with torch.cuda.stream(stream):
             job(block)

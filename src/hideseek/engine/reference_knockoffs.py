@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import prelu
 
-from hideseek.engine.deep_knockoffs import DeepKnockoffs, kernel, self_correlation
+from hideseek.engine.deep_knockoffs import DeepKnockoffs, halves, kernel, self_correlation
 from hideseek.engine.device import training_threads
 from hideseek.engine.draws import Stream, normal, step_keys, uniform
 from hideseek.errors import TrainingError
@@ -125,11 +125,7 @@ def root_discrepancy(x: Tensor, x_hat: Tensor, swapped: Tensor) -> Tensor:
     Each is the square root of the biased maximum mean discrepancy between one half of the rows and the other, swapped.
     Shape: ``x (columns, rows)``, ``x_hat`` likewise, ``swapped (columns,)`` bool -> ``()``.
     """
-    half = x.shape[1] // 2
-    both = torch.cat((x, x_hat))
-    first, second = both[:, :half], both[:, half : 2 * half]
-    all_swapped = second.roll(len(x), dims=0)
-    some_swapped = torch.where(swapped.repeat(2)[:, None], all_swapped, second)
+    first, second, all_swapped, some_swapped = halves(x, x_hat, swapped)
     within = kernel(first, first).mean() + kernel(second, second).mean()
     distances = [within - 2 * kernel(first, other).mean() for other in (all_swapped, some_swapped)]
     return torch.stack([distance.clamp(min=1e-12).sqrt() for distance in distances]).sum()
