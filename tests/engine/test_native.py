@@ -42,6 +42,7 @@ CASES = {
     "one hidden layer": {"hidden_layers": (9,), "cross_fit": True},
     "four hidden layers": {"hidden_layers": (9, 40, 8, 33)},
     "weight decay": {"weight_decay": 0.1},
+    "a learning rate that falls": {"weight_decay": 0.1, "cooldown": 0.6, "steps": 20},
     "a range of prices": {"path": True},
     "a range of prices, groups and weights": {"path": True, "widths": [5] * 7, "weighted": True, "cross_fit": True},
     "a range of prices, columns that fill their vectors": {"path": True, "widths": [1] * 32, "cross_fit": True},

@@ -4,12 +4,17 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy, mse_loss
 
-from hideseek.engine.objective import PREDICTION_LOSSES, annealed, as_outputs, row_mean
+from hideseek.engine.objective import PREDICTION_LOSSES, annealed, as_outputs, cooled, row_mean
 
 
 def test_annealing_reaches_the_whole_penalty_at_the_last_step():
     assert annealed(torch.tensor([250, 500]), 500, 2).tolist() == [0.25, 1]
     assert annealed(torch.tensor(1), 500, 0) == 1
+
+
+def test_the_learning_rate_falls_to_a_fiftieth_in_the_last_steps():
+    assert cooled(torch.tensor([1, 70, 85, 100]), 100, 0.3).tolist() == pytest.approx([1, 1, 0.51, 0.02])
+    assert cooled(torch.tensor([1, 100]), 100, 0).tolist() == [1, 1]
 
 
 def test_cross_entropy_by_hand():

@@ -128,6 +128,18 @@ def test_weight_decay_keeps_weights_small():
     assert decayed.parameters.square().sum() < 0.7 * plain.parameters.square().sum()
 
 
+@pytest.mark.parametrize("batch_size", [32, None])
+def test_the_last_steps_of_a_cooldown_are_short(batch_size):
+    recipe, data, members = Recipe(steps=50, batch_size=batch_size, learning_rate=1e-2), make_data(), make_members([1])
+    moved = []
+    for cooldown in (0.0, 1.0):
+        before, after = (
+            fit(replace(recipe, steps=steps, cooldown=c), data, members)[0] for steps, c in ((1, 0.0), (50, cooldown))
+        )
+        moved.append((after.parameters - before.parameters).abs().mean())
+    assert moved[1] < 0.9 * moved[0]
+
+
 def test_hidden_columns_stay_hidden_in_training():
     visible = np.array([[True, True, False, True]])
     stack, _ = fit(Recipe(steps=20, batch_size=32, learning_rate=1e-2), make_data(), make_members([1], visible=visible))

@@ -23,6 +23,9 @@ class Adam:
         beta1: Decay rate of the running mean of the gradients.
         beta2: Decay rate of the running mean of their squares.
         epsilon: Added to the square root of the mean square.
+
+    Attributes:
+        t: Number of steps so far.
     """
 
     def __init__(
@@ -38,20 +41,20 @@ class Adam:
         self._parameters = parameters.detach()  # shares memory, not tracked by autograd
         self._mean = torch.zeros_like(self._parameters)
         self._square = torch.zeros_like(self._parameters)
-        self._t = torch.zeros((), device=parameters.device)
+        self.t = torch.zeros((), device=parameters.device)
         self._learning_rate, self._weight_decay = learning_rate, weight_decay
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
 
-    def step(self, gradient: Tensor, *, share: float = 1.0) -> None:
+    def step(self, gradient: Tensor, *, share: float | Tensor = 1.0) -> None:
         """Update the weights against the gradient, with the learning rate multiplied by ``share``."""
-        self._t += 1
+        self.t += 1
         torch._fused_adamw_(
             [self._parameters],
             [gradient],
             [self._mean],
             [self._square],
             [],
-            [self._t],
+            [self.t],
             lr=share * self._learning_rate,
             beta1=self.beta1,
             beta2=self.beta2,

@@ -7,11 +7,14 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-__all__ = ["PREDICTION_LOSSES", "PredictionLoss", "annealed", "as_outputs", "row_mean", "row_sum"]
+__all__ = ["PREDICTION_LOSSES", "PredictionLoss", "annealed", "as_outputs", "cooled", "row_mean", "row_sum"]
 
 PredictionLoss = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 """(output, target) -> (loss, gradient by the output), all ``(members, outputs, rows)``; the loss of a row is the sum
 over its outputs."""
+
+_LAST_RATE = 0.02
+"""Share of the learning rate in the last step of a cooldown."""
 
 
 def as_outputs(target: Tensor, n_outputs: int) -> Tensor:
@@ -28,6 +31,17 @@ def as_outputs(target: Tensor, n_outputs: int) -> Tensor:
 def annealed(step: Tensor, steps: int, power: float) -> Tensor:
     """Return (t / T)^q (eq. 11), the share of the final penalty at step t = 1..T. Shape: as ``step``, float64."""
     return (step.double() / steps) ** power
+
+
+def cooled(step: Tensor, steps: int, cooldown: float) -> Tensor:
+    """Return the share of the learning rate at step t = 1..T: it falls linearly over the last ``cooldown * T`` steps.
+
+    Shape: as ``step``, float64.
+    """
+    if cooldown == 0:
+        return torch.ones_like(step, dtype=torch.float64)
+    left = (steps - step.double()) / (cooldown * steps)
+    return (_LAST_RATE + (1 - _LAST_RATE) * left).clamp(max=1)
 
 
 def cross_entropy(output: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:

@@ -10,7 +10,7 @@ LOWEST_PRICE = 0.00015
 """The lower end of every range of prices, in units of the prediction loss."""
 
 _LONG, _SHORT = 10_000, 4000
-"""Rows below which a table is learned more carefully, and in fewer steps."""
+"""Rows below which a table is learned more carefully, and from smaller batches."""
 
 PRICE_PER_FEATURE = 0.3 / 11
 """What showing one feature of one row costs, in units of the prediction loss: the paper's 0.3 at 11 features."""
@@ -26,6 +26,7 @@ class Recipe:
         batch_size: Rows a member sees in a step, drawn with replacement; None: all rows, in order.
         learning_rate: Adam's.
         weight_decay: The share of every weight, times the learning rate, that a step takes away.
+        cooldown: Share of the steps, the last ones, over which the learning rate falls.
         anneal_power: q in lambda_t = (t / T)^q * lambda_max (eq. 11).
         n_members: Models trained side by side, whose masks and probabilities are averaged.
         kept_fraction: Share of the members that answer: those with the smallest loss at the end of training. Now and
@@ -56,9 +57,10 @@ class Recipe:
     ramps: bool = False
     highest_prices: tuple[float, ...] = ()
     n_scouts: int = 1
+    cooldown: float = 0.0
 
     def for_rows(self, n_rows: int) -> Recipe:
-        """Return the recipe for a table of so many rows: a short one is learned in fewer and smaller steps.
+        """Return the recipe for a table of so many rows: a short one is learned from smaller batches.
 
         Weights decay more, up to eight times, the fewer rows there are, so that a network learns less by heart. Up to
         ``_LONG`` rows all members of every range are trained, since few rows hardly tell ranges apart.
@@ -68,7 +70,7 @@ class Recipe:
         longer = replace(self, weight_decay=self.weight_decay * min(_LONG / n_rows, 8.0), n_scouts=self.n_members)
         if n_rows >= _SHORT or self.batch_size is None:
             return longer
-        return replace(longer, steps=-(-self.steps // 2), batch_size=-(-self.batch_size // 2))
+        return replace(longer, batch_size=-(-self.batch_size // 4))
 
     @property
     def n_seeks(self) -> int:
@@ -77,21 +79,22 @@ class Recipe:
 
 
 _PATH = Recipe(
-    steps=4000,
-    batch_size=96,
-    learning_rate=4e-3,
+    steps=3000,
+    batch_size=128,
+    learning_rate=5e-3,
     weight_decay=0.025,
     n_members=5,
     cross_fit=True,
     ramps=True,
     highest_prices=(0.05, 0.15, 0.4),
     n_scouts=2,
+    cooldown=0.3,
 )
 
 PRESETS = {
     "balanced": _PATH,
-    "fast": replace(_PATH, steps=1500, highest_prices=(0.4,)),
-    "best": replace(_PATH, n_members=10, steps=6000),
+    "fast": replace(_PATH, steps=1200, highest_prices=(0.4,)),
+    "best": replace(_PATH, n_members=10, steps=4500),
     "paper": Recipe(),
 }
 """Recipes by name. Only "paper" is the published method."""

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from hideseek.engine.adam import Adam
+from hideseek.engine.objective import cooled
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.stack import Data, Stack
 
@@ -112,4 +113,6 @@ class Steps(ABC):
         gradient = self._only if self._only is not None else self._gradients.sum(dim=0)
         if self._problem.trainable is not None:
             gradient *= self._problem.trainable
-        self._adam.step(gradient)
+        recipe = self._problem.recipe
+        rate = cooled(self._adam.t + 1, recipe.steps, recipe.cooldown).float() if recipe.cooldown else 1.0
+        self._adam.step(gradient, share=rate)

@@ -77,6 +77,7 @@ _PARAMETERS: dict[str, Rule | Node] = {
     "task": TASK,
     "verbose": BOOLEAN | integer(0),
 }
+_PROPORTION = number("a number from 0 to 1", lambda value: 0 <= value <= 1)
 _RECIPE = Fields(
     {
         "hidden_layers": ListOf(integer(1)),
@@ -95,6 +96,7 @@ _RECIPE = Fields(
         "ramps": BOOLEAN,
         "highest_prices": ListOf(POSITIVE),
         "n_scouts": integer(1),
+        "cooldown": _PROPORTION,
     },
 )
 _VALUE: dict[str, Rule | Node] = {"center": FINITE, "scale": POSITIVE}
@@ -111,7 +113,6 @@ _TARGETS = {
 _SEARCH = Fields(
     {}, {"score_name": choice("auroc", "r2"), "null_loss": FINITE, "chosen": integer(0), "default": integer(0)}
 )
-_PROPORTION = number("a number from 0 to 1", lambda value: 0 <= value <= 1)
 _TRUST = Fields(
     {
         "score_name": choice("auroc", "r2"),

@@ -155,8 +155,8 @@ static void move(const Task *task, const Room *room, const Moment *now, float *r
 {
     float *restrict weights = room->weights;
     const float *restrict gradient = room->gradient, *restrict trainable = room->trainable;
-    const float keep = 1.0f - task->decay, b1 = 1.0f - task->beta1, b2 = task->beta2, epsilon = task->epsilon;
-    const float step_size = now->step_size, correction = now->correction;
+    const float b1 = 1.0f - task->beta1, b2 = task->beta2, epsilon = task->epsilon;
+    const float step_size = now->step_size, correction = now->correction, keep = now->keep;
     const int all_train = task->trainable == NULL;
     for (long i = 0; i < room->n_weights; i++) {
         const float slope = all_train ? gradient[i] : gradient[i] * trainable[i];

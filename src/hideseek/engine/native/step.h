@@ -29,7 +29,7 @@ typedef struct {
     float *moments; /* what Adam remembers: (members, moment_floats) */
     float *loss_sum; /* (members, outputs) */
     float *mask_sum; /* (members, features) */
-    float beta1, beta2, epsilon, decay; /* decay: learning rate times weight decay */
+    float beta1, beta2, epsilon;
 } Task;
 
 /* What differs from step to step, the same for all members. */
@@ -37,6 +37,7 @@ typedef struct {
     float share; /* of the final price */
     float step_size; /* learning rate / (1 - beta1^t) */
     float correction; /* 1 / sqrt(1 - beta2^t) */
+    float keep; /* 1 - learning rate * weight decay */
 } Moment;
 
 #endif

@@ -14,7 +14,7 @@ from torch import Tensor
 from hideseek.engine.batches import own_rows
 from hideseek.engine.draws import Keys, Stream
 from hideseek.engine.native.library import MOST_LAYERS, Task, load
-from hideseek.engine.objective import annealed
+from hideseek.engine.objective import annealed, cooled
 from hideseek.engine.steps import Problem, Steps
 
 __all__ = ["NativeSteps", "native_available", "suits"]
@@ -83,7 +83,7 @@ class NativeSteps(Steps):
         self._most_steps = max(1, int(_MOST_PRODUCTS / products))
 
     def _describe(self, problem: Problem) -> None:
-        stack, data, recipe, task = problem.stack, problem.data, problem.recipe, self._task
+        stack, data, task = problem.stack, problem.data, self._task
         task.n_members, task.n_features = problem.visible.shape
         _, task.n_rows, task.n_columns = data.X.shape
         task.n_seeks, task.batch_size = stack.n_seeks, problem.batch_size
@@ -91,7 +91,6 @@ class NativeSteps(Steps):
             setattr(task, f"n_{name}", len(sizes) - 1)
             getattr(task, name)[: len(sizes)] = sizes
         task.beta1, task.beta2, task.epsilon = self._adam.beta1, self._adam.beta2, self._adam.epsilon
-        task.decay = recipe.learning_rate * recipe.weight_decay
         feature = torch.arange(task.n_columns) if stack.groups is None else stack.groups.feature
         starts = torch.searchsorted(feature, torch.arange(task.n_features + 1))
         self._give(first_column=starts.int(), feature=feature.int())
@@ -151,10 +150,11 @@ class NativeSteps(Steps):
             call(member, self._done, len(schedule), schedule.data_ptr())
 
     def _schedule(self, n_steps: int) -> Tensor:
-        """Return the share of the price and Adam's corrections for each step. Shape: ``(steps, 3)``."""
+        """Return the share of the price and Adam's factors for each step. Shape: ``(steps, 4)``."""
         recipe, adam = self._problem.recipe, self._adam
         t = torch.arange(self._done + 1, self._done + n_steps + 1)
         share = annealed(t, recipe.steps, recipe.anneal_power)
-        step_size = recipe.learning_rate / (1 - adam.beta1 ** t.double())
+        rate = recipe.learning_rate * cooled(t, recipe.steps, recipe.cooldown)
+        step_size = rate / (1 - adam.beta1 ** t.double())
         correction = (1 - adam.beta2 ** t.double()).rsqrt()
-        return torch.stack((share, step_size, correction), dim=1).float()
+        return torch.stack((share, step_size, correction, 1 - rate * recipe.weight_decay), dim=1).float()
