@@ -92,7 +92,7 @@ def test_the_range_with_the_smaller_loss_is_chosen_near_the_usual_position(judge
     path = path_of(ranges[1])
     price = path.penalty[path.chosen] / 11
     position = (np.log(price) - np.log(1e-3)) / (np.log(0.4) - np.log(1e-3))
-    assert abs(position - 0.55) < 0.05
+    assert abs(position - 0.57) < 0.05
     assert path.loss[path.chosen] == pytest.approx(0.01)
     assert path.score_name == "r2"
 
@@ -105,8 +105,15 @@ def test_members_that_disagree_lose_to_members_that_agree(judged):
     np.testing.assert_array_equal(ranges[1].disagreement, 0)
 
 
-def test_of_two_ranges_that_do_as_well_the_one_with_fewer_features_is_chosen(judged):
-    assert best_range([judged(FakeEnsemble(0.05, 0.1, 0.0)), judged(FakeEnsemble(0.4, 0.1, 0.0, n_selected=1))]) == 1
+def test_a_range_counts_by_its_least_loss_not_by_what_dear_prices_lose(judged):
+    steep = FakeEnsemble(0.4, np.where(np.arange(17) < 4, 0.1, 0.8), 0.0)
+    assert best_range([judged(FakeEnsemble(0.05, 0.2, 0.0)), judged(steep)]) == 1
+
+
+def test_of_two_prices_that_do_as_well_the_one_with_fewer_features_is_chosen(judged):
+    n_selected = np.where(np.arange(17) < 9, 12, 2)
+    assert path_of(judged(FakeEnsemble(0.4, 0.1, 0.0))).chosen < 9
+    assert path_of(judged(FakeEnsemble(0.4, 0.1, 0.0, n_selected=n_selected))).chosen == 9
 
 
 def test_a_loss_that_grows_moves_the_choice_the_more_rows_there_are(judged):

@@ -1,4 +1,4 @@
-"""The choice of a price: by held-out loss, number of features, agreement of the members and place in its range."""
+"""The choice of a range of prices and of a price in it, by held-out loss and agreement of the members."""
 
 from __future__ import annotations
 
@@ -25,11 +25,14 @@ _MOST_ROWS = 1000
 
 _DRAWS = 4
 
-_WEIGHT_OF_A_FEATURE, _WEIGHT_OF_DISAGREEMENT = 0.01, 0.08
+_WEIGHT_OF_A_FEATURE, _WEIGHT_OF_DISAGREEMENT = 0.003, 0.08
 """What another feature must explain of the loss; what it counts for if members differ in as many features as they
 select."""
 
-_USUAL_POSITION, _POSITION_WEIGHT, _ROWS_OF_POSITION = 0.55, 0.4, 10_000
+_MIDDLE, _WEIGHT_IN_THE_MIDDLE = (_POSITIONS > 0.4) & (_POSITIONS < 0.75), 0.04
+"""Where the disagreement counts for the choice of a range, and how much."""
+
+_USUAL_POSITION, _POSITION_WEIGHT, _ROWS_OF_POSITION = 0.57, 0.4, 10_000
 """Prices near the middle of a range are usually best: a price is held against its distance to ``_USUAL_POSITION``, the
 more so the fewer rows there are to tell prices apart, as if ``_ROWS_OF_POSITION`` rows had spoken for that position."""
 
@@ -63,6 +66,16 @@ class Judged:
     def mean_loss(self) -> Floats:
         """The mean loss at each price. Shape: ``(prices,)``."""
         return mean_and_error(self.losses, self.rows.weight)[0]
+
+    def lost(self, lowest: float) -> Floats:
+        """Return how much of the explained loss is lost at each price; ``lowest`` is the smallest loss known."""
+        explained = max(self.null_loss - lowest, 1e-3 * self.null_loss)
+        return (self.mean_loss - lowest) / explained
+
+    @property
+    def share_differing(self) -> Floats:
+        """Features in which two members differ, relative to those that are selected. Shape: ``(prices,)``."""
+        return self.disagreement / np.maximum(self.n_selected, 1)
 
 
 def judge(candidate: Ensemble, part: Part, fold: NDArray[np.int64] | None, *, loss: str, threshold: float) -> Judged:
@@ -115,9 +128,12 @@ def _disagreement(votes: NDArray[np.float32], n_members: int) -> Floats:
 
 
 def best_range(judged: Sequence[Judged]) -> int:
-    """Return which of the ensembles has the price that is best of all."""
+    """Return which of the ensembles has learned best: by its least loss, and by how far its members differ."""
     lowest = min(float(each.mean_loss.min()) for each in judged)
-    return int(np.argmin([_criterion(each, lowest).min() for each in judged]))
+    against = [
+        each.lost(lowest).min() + _WEIGHT_IN_THE_MIDDLE * each.share_differing[_MIDDLE].mean() for each in judged
+    ]
+    return int(np.argmin(against))
 
 
 def choose_price(judged: Judged, *, loss: str, n_given: int) -> PenaltyPath:
@@ -130,7 +146,7 @@ def choose_price(judged: Judged, *, loss: str, n_given: int) -> PenaltyPath:
     """
     mean, error = mean_and_error(judged.losses, judged.rows.weight)
     _, excess_error = mean_and_error(judged.losses - judged.losses[int(mean.argmin())], judged.rows.weight)
-    chosen = int(_criterion(judged, float(mean.min())).argmin())
+    chosen = int(_criterion(judged).argmin())
     return PenaltyPath(
         judged.prices * n_given,
         mean,
@@ -147,13 +163,12 @@ def choose_price(judged: Judged, *, loss: str, n_given: int) -> PenaltyPath:
     )
 
 
-def _criterion(judged: Judged, lowest: float) -> Floats:
-    """Return what is held against each price; the chosen one minimises it. ``lowest`` is the smallest loss known."""
-    explained = max(judged.null_loss - lowest, 1e-3 * judged.null_loss)
+def _criterion(judged: Judged) -> Floats:
+    """Return what is held against each price; the chosen one minimises it."""
     position_weight = _POSITION_WEIGHT * (1 + _ROWS_OF_POSITION / judged.n_learned)
     return np.asarray(
-        (judged.mean_loss - lowest) / explained
+        judged.lost(float(judged.mean_loss.min()))
         + _WEIGHT_OF_A_FEATURE * judged.n_selected
-        + _WEIGHT_OF_DISAGREEMENT * judged.disagreement / np.maximum(judged.n_selected, 1)
+        + _WEIGHT_OF_DISAGREEMENT * judged.share_differing
         + position_weight * np.square(_POSITIONS - _USUAL_POSITION)
     )
