@@ -25,12 +25,12 @@ _MOST_ROWS = 1000
 
 _DRAWS = 4
 
-_WEIGHT_OF_A_FEATURE, _WEIGHT_OF_DISAGREEMENT = 0.003, 0.08
-"""What another feature must explain of the loss; what it counts for if members differ in as many features as they
-select."""
+_WEIGHT_OF_FEATURES, _WEIGHT_OF_DISAGREEMENT = 0.0002, 0.1
+"""Share of the explained loss that the square of the number of features counts for: each feature of a longer set has to
+explain more. And what it counts for if members differ in as many features as they select."""
 
 _MIDDLE, _WEIGHT_IN_THE_MIDDLE = (_POSITIONS > 0.4) & (_POSITIONS < 0.75), 0.04
-"""Where the disagreement counts for the choice of a range, and how much."""
+"""Where the disagreement counts in the choice of a range, and how much."""
 
 _USUAL_POSITION, _POSITION_WEIGHT, _ROWS_OF_POSITION = 0.57, 0.4, 10_000
 """Prices near the middle of a range are usually best: a price is held against its distance to ``_USUAL_POSITION``, the
@@ -67,10 +67,13 @@ class Judged:
         """The mean loss at each price. Shape: ``(prices,)``."""
         return mean_and_error(self.losses, self.rows.weight)[0]
 
-    def lost(self, lowest: float) -> Floats:
-        """Return how much of the explained loss is lost at each price; ``lowest`` is the smallest loss known."""
+    def cost(self, lowest: float) -> Floats:
+        """Return the share of the explained loss that is lost at each price, and what the features count for.
+
+        ``lowest`` is the smallest loss known. Shape: ``(prices,)``.
+        """
         explained = max(self.null_loss - lowest, 1e-3 * self.null_loss)
-        return (self.mean_loss - lowest) / explained
+        return (self.mean_loss - lowest) / explained + _WEIGHT_OF_FEATURES * np.square(self.n_selected)
 
     @property
     def share_differing(self) -> Floats:
@@ -128,10 +131,10 @@ def _disagreement(votes: NDArray[np.float32], n_members: int) -> Floats:
 
 
 def best_range(judged: Sequence[Judged]) -> int:
-    """Return which of the ensembles has learned best: by its least loss, and by how far its members differ."""
+    """Return which of the ensembles has learned best: by its least cost, and by how far its members differ."""
     lowest = min(float(each.mean_loss.min()) for each in judged)
     against = [
-        each.lost(lowest).min() + _WEIGHT_IN_THE_MIDDLE * each.share_differing[_MIDDLE].mean() for each in judged
+        each.cost(lowest).min() + _WEIGHT_IN_THE_MIDDLE * each.share_differing[_MIDDLE].mean() for each in judged
     ]
     return int(np.argmin(against))
 
@@ -167,8 +170,7 @@ def _criterion(judged: Judged) -> Floats:
     """Return what is held against each price; the chosen one minimises it."""
     position_weight = _POSITION_WEIGHT * (1 + _ROWS_OF_POSITION / judged.n_learned)
     return np.asarray(
-        judged.lost(float(judged.mean_loss.min()))
-        + _WEIGHT_OF_A_FEATURE * judged.n_selected
+        judged.cost(float(judged.mean_loss.min()))
         + _WEIGHT_OF_DISAGREEMENT * judged.share_differing
         + position_weight * np.square(_POSITIONS - _USUAL_POSITION)
     )
