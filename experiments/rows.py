@@ -1,7 +1,7 @@
 """How many rows are enough: the default on 10,000 to 1,000,000 rows, at one cost and at four times that cost.
 
-The default takes 4,000 steps of 96 rows whatever the table has, so that a member sees 384,000 draws of rows; `longer`
-takes 16,000 steps. `fit_files` learns from a sample of the rows, and the size of that sample follows from this table.
+The default takes 3,000 steps of 128 rows whatever the table has, so that a member sees 384,000 draws of rows; `longer`
+takes 12,000 steps. `fit_files` learns from a sample of the rows, and the size of that sample follows from this table.
 Columns are in single precision, and every fit is scored on 10,000 other rows.
 """
 
@@ -36,7 +36,7 @@ PROBLEMS = ("Syn4", "Syn6", "three cells")
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 HELD_OUT, SEEDS = 10_000, 3
 SCORES = ("f1", "tpr", "fdr", "auroc", "n_selected", "seconds_fit")
-METHODS = {"default": {}, "longer": {"steps": 16_000}}
+METHODS = {"default": {}, "longer": {"steps": 12_000}}
 
 
 def label(problem: str, n_rows: int) -> str:
