@@ -12,7 +12,7 @@ def test_what_is_in_a_model(run, run_json, saved):
     assert (code, err) == (0, "")
     assert "HideSeekClassifier" in out
     assert "4: x1, x2, x3 and x4" in out
-    assert "steps 750" in out, "half of the preset's, for so short a table"
+    assert "steps 1200" in out
     assert f"hideseek {hideseek.__version__}, file format 2" in out
     assert "each answered by members that have not learned from it" in out
     code, result, _ = run_json("info", saved)
@@ -20,7 +20,7 @@ def test_what_is_in_a_model(run, run_json, saved):
     assert result["trust"]["n_rows"] > 0
     assert result["trust"]["warnings"] == list(hideseek.load(saved).trust_.warnings)
     assert result["feature_names"] == ["x1", "x2", "x3", "x4"]
-    assert (result["kind"], result["classes"], result["recipe"]["batch_size"]) == ("HideSeekClassifier", [0, 1], 48)
+    assert (result["kind"], result["classes"], result["recipe"]["batch_size"]) == ("HideSeekClassifier", [0, 1], 32)
     assert result["penalty"] > 0
 
 

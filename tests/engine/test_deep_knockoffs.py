@@ -196,6 +196,7 @@ def test_gradients_of_the_terms(term):
     torch.autograd.gradcheck(lambda values: term(x, values), x_hat)
 
 
+@pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")  # five steps teach nothing
 def test_a_member_with_fewer_columns_and_held_out_rows_can_train(switch):
     X, y = switch[0][:100], switch[1][:100]
     model = HideSeekClassifier(

@@ -134,7 +134,9 @@ def test_findings_name_what_is_odd(tmp_path):
 
 def test_rows_held_out_in_the_fit_tell_quality_and_warnings_without_labels(model, switch, tmp_path):
     doubtful = copy(model)
-    doubtful.learned_ = replace(doubtful.learned_, trust=replace(model.trust_, agreement=0.4).with_warnings())
+    doubtful.learned_ = replace(
+        doubtful.learned_, trust=replace(model.trust_, agreement=0.4, agreement_held_out=0.1).with_warnings()
+    )
     explanation = model.explain(switch[0][:50])
     write_report(explanation, tmp_path / "page.html", model=doubtful)
     page, trust = Page(tmp_path / "page.html"), model.trust_

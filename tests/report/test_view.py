@@ -39,12 +39,12 @@ def percents(selected):
 def test_the_first_screen_says_what_decides_without_scrolling(visit, reports, models, table, width, height):
     explanation = models["binary"].explain(table[0][:N_ROWS])
     often = explanation.selected.mean(axis=0)
-    order = np.argsort(-often, kind="stable")
+    most = {f"x{j + 1}" for j in np.flatnonzero(often == often.max())}
     with visit(reports["binary"], width) as page:
         answer = page.locator("#answer").inner_text()
         assert f"decides most often, in {often.max():.0%} of the 60 rows" in answer
         assert f"a row needs {explanation.n_selected.mean():.1f} of 5 features on average" in answer
-        assert page.locator("#answer strong").inner_text() == f"x{order[0] + 1}"
+        assert page.locator("#answer strong").inner_text() in most
         shown = shares_in(page, "#picture-chosen")
         assert {name: share for name, (share,) in shown.items()} == pytest.approx(
             percents(explanation.selected), abs=0.51
@@ -87,7 +87,8 @@ def test_the_slider_moves_the_sentence_and_the_picture(visit, reports, models, t
         level(page, "End")
         assert page.locator("#answer").inner_text().startswith("At this price: x")
         assert page.locator("#picture-chosen").is_hidden()
-        assert "5.0 features per row" in page.locator("#answer").inner_text()
+        n_features = float(re.search(r"([\d.]+) features per row", page.locator("#answer").inner_text())[1])
+        assert n_features > models["binary"].explain(table[0][:N_ROWS]).n_selected.mean()
         assert set(shares_in(page, "#picture-moved")) == {"x1", "x2", "x3", "x4", "x5"}
         page.get_by_role("button", name="As chosen").click()
         page.locator("#rows-moved").wait_for(state="hidden")

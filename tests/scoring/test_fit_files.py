@@ -216,7 +216,7 @@ def test_fit_files_takes_weights_categories_and_missing_values(rows, tmp_path):
         w=1.0 + rows["id"] % 2,
     )
     folder = write(tmp_path / "in", cut(mixed, 3))
-    model = HideSeekRegressor("fast", steps=50, random_state=0)
+    model = HideSeekRegressor("fast", steps=150, random_state=0)
     model.fit_files(folder, "x3", drop=["id"], sample_weight="w")
     assert [code.kind for code in model.encoder_.codes] == [
         "number", "number", "number", "number", "category", "date", "boolean",
