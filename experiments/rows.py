@@ -24,12 +24,12 @@ from hideseek.metrics import auroc
 
 EXPLANATION = """
 Beyond 100,000 rows the default's scores show no trend: from there to 1,000,000 the medians move up and down by up to
-0.8 in F1 on Syn4 (best at 100,000), 0.3 on Syn6 and 1.8 on the switch of three cells (best at 300,000), and by less
-than 0.002 in AUROC. With four times the steps three cells gain up to 300,000 rows (95.2 to 96.7, the worst seed 87.6
-to 96.4), the others 0.2 at most. So `fit_files` draws 300,000 rows unless it is told otherwise; 100,000,000 rows in
-files then give what 1,000,000 in memory give (`python -m benchmarks.hundred_million fit`). Steps are worth more than
-rows: three cells have an F1 of 86 to 88 after 4,000 steps and of 94 to 97 after 16,000. Ten seeds where the table
-says so, else three; the seconds are of a machine shared with other work.
+0.9 in F1 on Syn4 (best at 100,000), 0.4 on Syn6 and 1.1 on the switch of three cells, and by up to 0.002 in AUROC. With
+four times the steps nothing is gained beyond 100,000 rows either: 99.2 to 99.3, 99.4 to 99.6 and 97.2 to 98.0. So
+`fit_files` draws 300,000 rows unless it is told otherwise; 100,000,000 rows in files then give what 1,000,000 in memory
+give (`python -m benchmarks.hundred_million fit`). Steps are worth more than rows from 30,000 rows on: three cells have
+an F1 of 88 to 89 after 3,000 steps and of 97 to 98 after 12,000. With 10,000 rows of Syn4 they are too many (96.3 from
+97.5). Three seeds; sixteen fits ran side by side on one machine while the seconds were taken.
 """
 
 PROBLEMS = ("Syn4", "Syn6", "three cells")
