@@ -46,6 +46,8 @@ CASES = {
     "a range of prices": {"path": True},
     "a range of prices, groups and weights": {"path": True, "widths": [5] * 7, "weighted": True, "cross_fit": True},
     "a range of prices, columns that fill their vectors": {"path": True, "widths": [1] * 32, "cross_fit": True},
+    "settled sets": {"selected": True, "weighted": True, "widths": [1, 5, 2, 9, 1]},
+    "settled sets, values and folds": {"selected": True, "target": "values", "folds": True, "batch_size": 150},
     "folds": {"folds": True},
     "folds, two Seeks and a range of prices": {"folds": True, "cross_fit": True, "path": True},
 }
@@ -63,6 +65,7 @@ def make_problem(
     members=3,
     path=False,
     folds=False,
+    selected=False,
     **recipe,
 ):
     generator = torch.Generator().manual_seed(0)
@@ -87,7 +90,8 @@ def make_problem(
     seeds, table = torch.from_numpy(group.seeds), torch.from_numpy(group.table)
     prices, seen = torch.from_numpy(price).float(), torch.from_numpy(visible).float()
     loss = "squared_error" if target == "values" else "cross_entropy"
-    data = Data(X, targets[target], weight, (torch.arange(rows) % 4).expand(2, -1) if folds else None)
+    sets = (torch.rand(2, rows, features, generator=generator) < 0.5).to(torch.uint8) if selected else None
+    data = Data(X, targets[target], weight, (torch.arange(rows) % 4).expand(2, -1) if folds else None, sets)
     left_out = None if fold is None else torch.from_numpy(fold)
     return Problem(recipe, data, loss, stack, trainable, seeds, table, prices, seen, left_out)
 

@@ -27,6 +27,7 @@ class Window(NamedTuple):
             1)``, or ``(steps, members, features, rows)`` where each row has its own.
         u: The position of each row's price in the range of prices; None: there is no range.
             Shape: ``(steps, members, rows)``.
+        selected: The features that are shown, 0 or 1; None: Hide decides. Shape: ``(steps, members, features, rows)``.
     """
 
     x: Tensor
@@ -35,6 +36,10 @@ class Window(NamedTuple):
     keys: Tensor
     price: Tensor
     u: Tensor | None
+    selected: Tensor | None
+
+
+_Picked = tuple[Tensor, Tensor, Tensor | None, Tensor | None]
 
 
 class Batches:
@@ -56,11 +61,11 @@ class Batches:
         """
         steps, recipe = done + self._ahead, self._problem.recipe
         share = annealed(steps + 1, recipe.steps, recipe.anneal_power).float()
-        x, target, weight = self._rows.at(steps)
+        x, target, weight, selected = self._rows.at(steps)
         price, u = self._price, None
         if self._prices is not None:
             price, u = self._prices.at(steps)
-        return Window(x, target, weight, self._keys.at(steps), price * share[:, None, None, None], u)
+        return Window(x, target, weight, self._keys.at(steps), price * share[:, None, None, None], u, selected)
 
 
 class _DrawnPrices:
@@ -93,9 +98,9 @@ class _WholeTables:
         self._x, self._target = (part.expand(n_ahead, n_members, *part.shape[1:]) for part in (x, target))
         self._weight = None if weight is None else weight.expand(n_ahead, n_members, -1)
 
-    def at(self, steps: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Return ``x``, ``target`` and ``weight`` of ``Window``."""
-        return self._x, self._target, self._weight
+    def at(self, steps: Tensor) -> _Picked:
+        """Return ``x``, ``target``, ``weight`` and ``selected`` of ``Window``; the last is always None."""
+        return self._x, self._target, self._weight, None
 
 
 class _DrawnRows:
@@ -116,8 +121,8 @@ class _DrawnRows:
         self._values = torch.empty_like(self._cells, dtype=data.X.dtype)
         self._x = data.X.new_ones(n_ahead, n_members, n_columns + 1, size)
 
-    def at(self, steps: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Return ``x``, ``target`` and ``weight`` of ``Window``."""
+    def at(self, steps: Tensor) -> _Picked:
+        """Return ``x``, ``target``, ``weight`` and ``selected`` of ``Window``."""
         rows = self._drawn(self._keys.at(steps).flatten(0, 1)).view(len(steps), -1, self._x.shape[3])
         torch.add(rows[:, :, None], self._first_cells, out=self._cells)
         torch.index_select(self._data.columns.view(-1), 0, self._cells.view(-1), out=self._values.view(-1))
@@ -125,7 +130,10 @@ class _DrawnRows:
         rows += self._first_rows
         target = self._picked(self._data.target, rows)
         target = target.transpose(2, 3).contiguous() if target.dim() == 4 else as_outputs(target, self._n_outputs)
-        return self._x, target, None if self._data.weight is None else self._picked(self._data.weight, rows)
+        weight = None if self._data.weight is None else self._picked(self._data.weight, rows)
+        if self._data.selected is None:
+            return self._x, target, weight, None
+        return self._x, target, weight, self._picked(self._data.selected, rows).transpose(2, 3).float()
 
     def _drawn(self, keys: Tensor) -> Tensor:
         """Draw row numbers within the tables. Shape: ``keys (steps * members, 2)`` -> ``(steps * members, rows)``."""

@@ -113,13 +113,13 @@ class _Source:
 
     def after(self, done: Tensor) -> list[Rows]:
         """Return the rows of each of the next steps. Shape: ``done (1,)``, int64."""
-        x, target, weight, keys, price, u = self._batches.after(done)
+        x, target, weight, keys, price, u, selected = self._batches.after(done)
         flat = x[:, :, :-1].flatten(0, 1)
         x_hat = self._replacement.draw(keys.flatten(0, 1), flat, self._draws).view(self._shown.shape)
         torch.sub(x[:, :, :-1], x_hat, out=self._shown)
-        weights, positions = ([None] * len(x) if part is None else part.unbind() for part in (weight, u))
+        weights, *others = ([None] * len(x) if part is None else part.unbind() for part in (weight, u, selected))
         whole = (part.unbind() for part in (x, x_hat, self._shown, target))
-        return [Rows(*part) for part in zip(*whole, weights, price.unbind(), positions, strict=True)]
+        return [Rows(*part) for part in zip(*whole, weights, price.unbind(), *others, strict=True)]
 
 
 class Shard(NamedTuple):
@@ -242,7 +242,8 @@ class _Job:
             own_price, u = price, None
             if window.u is not None:
                 own_price, u = self._block(window.price, rows), self._block(window.u, rows)
-            parts = Rows(x, x_hat, x[:, :-1] - x_hat, target, weight, own_price, u)
+            selected = None if window.selected is None else self._block(window.selected, rows)
+            parts = Rows(x, x_hat, x[:, :-1] - x_hat, target, weight, own_price, u, selected)
             loss, mask = objective.gradient(*self._layers, parts, add=number > 0)
             self._loss_sum += loss
             self._mask_sum += mask

@@ -53,7 +53,8 @@ def pays(problem: Problem) -> bool:
     """
     _, *hidden, n_outputs = problem.stack.seek.sizes
     return (
-        problem.recipe.steps * problem.batch_size * problem.stack.n_members >= _WORTH_COMPILING
+        problem.data.selected is None
+        and problem.recipe.steps * problem.batch_size * problem.stack.n_members >= _WORTH_COMPILING
         and len(hidden) == 2
         and max(*hidden, n_outputs) <= _WIDEST_HIDDEN
         and _n_inputs(problem) <= _WIDEST

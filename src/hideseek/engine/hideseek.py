@@ -59,6 +59,8 @@ class Rows(NamedTuple):
             these rows may be a part. Shape: ``(members, features, 1)``, or ``(members, features, rows)`` where each row
             has its own.
         u: The position of each row's price in the range of prices; None: there is no range. Shape: ``(members, rows)``.
+        selected: The features that are shown, 0 or 1, where only Seek learns; None: Hide decides. Shape:
+            ``(members, features, rows)``.
     """
 
     x: Tensor
@@ -68,6 +70,7 @@ class Rows(NamedTuple):
     weight: Tensor | None
     price: Tensor
     u: Tensor | None = None
+    selected: Tensor | None = None
 
 
 class HideSeek:
@@ -103,7 +106,10 @@ class HideSeek:
         Returns:
             The sums over rows of l and of m. Shape: ``(members, outputs)``, ``(members, features)``.
         """
-        x, x_hat, shown, target, weight, price, u = rows
+        x, x_hat, shown, target, weight, price, u, selected = rows
+        if selected is not None:
+            torch.addcmul(x_hat, self._to_columns(selected), shown, out=self._z)
+            return self._seek.gradient(seek, target, weight, add=add), row_sum(selected, weight)
         output = self._hide.forward(hide, x)
         mask = masks(output, u)
         torch.addcmul(x_hat, self._to_columns(mask), shown, out=self._z)

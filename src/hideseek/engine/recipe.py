@@ -27,6 +27,8 @@ class Recipe:
         learning_rate: Adam's.
         weight_decay: The share of every weight, times the learning rate, that a step takes away.
         cooldown: Share of the steps, the last ones, over which the learning rate falls.
+        refinement: Steps, as a share of ``steps``, in which after training the Seeks alone learn from the features that
+            the ensemble selects, each from all rows that its member may learn from.
         anneal_power: q in lambda_t = (t / T)^q * lambda_max (eq. 11).
         n_members: Models trained side by side, whose masks and probabilities are averaged.
         kept_fraction: Share of the members that answer: those with the smallest loss at the end of training. Now and
@@ -58,6 +60,7 @@ class Recipe:
     highest_prices: tuple[float, ...] = ()
     n_scouts: int = 1
     cooldown: float = 0.0
+    refinement: float = 0.0
 
     def for_rows(self, n_rows: int) -> Recipe:
         """Return the recipe for a table of so many rows: a short one is learned from smaller batches.
@@ -89,6 +92,7 @@ _PATH = Recipe(
     highest_prices=(0.05, 0.15, 0.4),
     n_scouts=2,
     cooldown=0.3,
+    refinement=0.2,
 )
 
 PRESETS = {

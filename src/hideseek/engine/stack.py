@@ -35,12 +35,15 @@ class Data:
         weight: Row weights with mean one, or None. Shape: ``(tables, rows)``.
         fold: The fold of each row, for members that leave one out; None: there are none. All folds of all tables have
             the same number of rows; -1 is a row of no fold. Shape: ``(tables, rows)``, int64.
+        selected: 1 where a feature of a row is shown and 0 where it is hidden, if that is settled and only Seeks learn;
+            None: Hide decides. Shape: ``(tables, rows, features)``, uint8.
     """
 
     X: Tensor
     target: Tensor
     weight: Tensor | None = None
     fold: Tensor | None = None
+    selected: Tensor | None = None
 
     @cached_property
     def columns(self) -> Tensor:
@@ -49,13 +52,13 @@ class Data:
 
     def to(self, device: torch.device) -> Data:
         """Return the same tables on another device."""
-        weight, fold = (None if part is None else part.to(device) for part in (self.weight, self.fold))
-        return Data(self.X.to(device), self.target.to(device), weight, fold)
+        others = (None if part is None else part.to(device) for part in (self.weight, self.fold, self.selected))
+        return Data(self.X.to(device), self.target.to(device), *others)
 
     def of(self, tables: NDArray[np.int64]) -> Data:
         """Return some of the tables."""
-        weight, fold = (None if part is None else part[tables] for part in (self.weight, self.fold))
-        return Data(self.X[tables], self.target[tables], weight, fold)
+        others = (None if part is None else part[tables] for part in (self.weight, self.fold, self.selected))
+        return Data(self.X[tables], self.target[tables], *others)
 
     def rows(self, index: Tensor) -> Batch:
         """Return rows by number, counted across all tables. Shape: ``index (members, rows)`` -> a batch."""

@@ -85,7 +85,7 @@ class Steps(ABC):
         like, (n_members, n_features) = problem.stack.parameters, problem.visible.shape
         self._problem = problem
         self._adam = Adam(like, problem.recipe.learning_rate, problem.recipe.weight_decay)
-        self._gradients = like.new_empty(n_chunks, len(like))
+        self._gradients = like.new_zeros(n_chunks, len(like))
         self._only = self._gradients[0] if n_chunks == 1 else None
         self._loss_sum = like.new_zeros(n_chunks, n_members, problem.stack.seek.sizes[-1])
         self._mask_sum = like.new_zeros(n_chunks, n_members, n_features)

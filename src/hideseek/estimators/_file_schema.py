@@ -97,6 +97,7 @@ _RECIPE = Fields(
         "highest_prices": ListOf(POSITIVE),
         "n_scouts": integer(1),
         "cooldown": _PROPORTION,
+        "refinement": NOT_NEGATIVE,
     },
 )
 _VALUE: dict[str, Rule | Node] = {"center": FINITE, "scale": POSITIVE}

@@ -29,6 +29,7 @@ from hideseek.search.parts import N_FOLDS, as_tables, folds_of
 from hideseek.search.path import PenaltyPath
 from hideseek.search.problem import Problem
 from hideseek.search.ranges import Search, train_ranges
+from hideseek.search.refinement import refined
 from hideseek.search.stand_ins import Features, stand_ins_among
 from hideseek.search.trimming import Trimmed, trim
 from hideseek.wording import some
@@ -153,6 +154,21 @@ class _Training:
             knockoffs=self._knockoffs,
         )
 
+    def refined(self, ensembles: Sequence[Ensemble]) -> list[Ensemble]:
+        """Return the ensembles of all problems, with Seeks that have learned from the selected features."""
+        settings = self.settings
+        if not settings.recipe.refinement:
+            return list(ensembles)
+        return refined(
+            ensembles,
+            self.problems,
+            self.folds,
+            recipe=settings.recipe,
+            loss=settings.loss,
+            threshold=settings.threshold,
+            knockoffs=self._knockoffs,
+        )
+
     def learned(
         self, number: int, ensemble: Ensemble, team: TrainedTeam, penalty: float, path: PenaltyPath | None = None
     ) -> Learned:
@@ -199,13 +215,21 @@ def _train_ranges(training: _Training) -> list[Learned]:
         for i, (problem, fold) in enumerate(zip(training.problems, training.folds, strict=True))
     ]
     n_scouts = min(settings.recipe.n_scouts, settings.recipe.n_members)
-    learned = []
-    for i, found in enumerate(train_ranges(training.train, searches, n_scouts, settings.loss)):
-        path, penalty = choose_price(found.judged, loss=settings.loss, n_given=n_given), training.problems[i].penalty
-        penalty = float(path.penalty[path.chosen]) if penalty is None else penalty
-        ensemble = replace(found.ensemble, price=max(penalty / n_given, _LEAST_PRICE))
-        learned.append(training.learned(i, ensemble, found.team, penalty, path))
-    return learned
+    found = train_ranges(training.train, searches, n_scouts, settings.loss)
+    paths = [choose_price(each.judged, loss=settings.loss, n_given=n_given) for each in found]
+    penalties = [
+        float(path.penalty[path.chosen]) if problem.penalty is None else problem.penalty
+        for path, problem in zip(paths, training.problems, strict=True)
+    ]
+    ensembles = training.refined(
+        [
+            replace(each.ensemble, price=max(penalty / n_given, _LEAST_PRICE))
+            for each, penalty in zip(found, penalties, strict=True)
+        ]
+    )
+    return [
+        training.learned(i, ensembles[i], found[i].team, penalties[i], paths[i]) for i in range(len(training.problems))
+    ]
 
 
 def _ranges(problem: Problem, table: int, recipe: Recipe, has_folds: bool) -> list[Team]:

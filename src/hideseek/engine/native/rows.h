@@ -165,6 +165,17 @@ static void gather_targets(const Task *task, Room *room, long first_row, int n)
             room->target[o * MOST_ROWS + r] = values[room->rows[r] * outputs + o];
 }
 
+/* Fill the mask with what is selected in the rows that were drawn. */
+static void gather_selected(const Task *task, Room *room, long first_row, int n)
+{
+    for (long f = 0; f < task->n_features; f++)
+        for (int r = 0; r < MOST_ROWS; r++) {
+            float *mask = room->mask + f * MOST_ROWS + r;
+            *mask = r < n ? (float)task->selected[(first_row + room->rows[r]) * task->n_features + f] : 0.0f;
+            room->mask_sums[f * LANES] += *mask * room->weight[r];
+        }
+}
+
 /* Fill x, x_hat, the target and the weight of the rows that were drawn; beyond them the weight is 0. */
 static void gather(const Task *task, Room *room, long member, int n)
 {
@@ -176,6 +187,8 @@ static void gather(const Task *task, Room *room, long member, int n)
     gather_targets(task, room, first_row, n);
     for (int r = 0; r < MOST_ROWS; r++)
         room->weight[r] = r >= n ? 0.0f : task->weight ? task->weight[first_row + room->rows[r]] : 1.0f;
+    if (task->selected)
+        gather_selected(task, room, first_row, n);
 }
 
 #endif

@@ -134,10 +134,23 @@ static void fill_prices(const Task *task, Room *room, long member, const Block *
     }
 }
 
+/* The gradient of a member's only Seek, where the mask is given. */
+static float seek_gradient(const Task *task, Room *room, const Block *block)
+{
+    Network *seek = &room->seeks[0];
+    fill_z(task, room, block);
+    forward(seek, room->z, room->z_width, block->n, block->n_padded);
+    const float loss = loss_and_slopes(task, room, seek, block);
+    backward(seek, room->z, room->z_width, block->n, block->n_padded, 1, !block->starts_seek, NULL, NULL);
+    return loss;
+}
+
 /* The gradients of a block whose rows are gathered; return the sum of its losses. */
 static float block_gradient(const Task *task, Room *room, const Block *block, const float *visible, float price)
 {
     const int n = block->n, n_padded = block->n_padded, alone = task->n_seeks == 1, add = !block->starts_seek;
+    if (task->selected)
+        return seek_gradient(task, room, block);
     forward(&room->hide, room->x, room->x_width, n, n_padded);
     fill_mask(task, room, block);
     fill_z(task, room, block);

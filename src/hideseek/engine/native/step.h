@@ -18,6 +18,7 @@ typedef struct {
     const float *x; /* (tables, rows, columns) */
     const void *target; /* (tables, rows) int64, (tables, rows, outputs) or (tables, rows) float */
     const float *weight; /* (tables, rows), or null */
+    const uint8_t *selected; /* what is shown of each row: (tables, rows, features); null: Hide decides, and learns */
     const int64_t *table; /* (members,) */
     const int32_t *own_rows; /* rows that each Seek learns from: (members, n_seeks, n_own); null: all of them */
     const uint64_t *batch_keys, *replacement_keys, *price_keys; /* of the streams: (members,) */

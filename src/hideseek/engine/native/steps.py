@@ -103,6 +103,8 @@ class NativeSteps(Steps):
             self._give(**{name: Keys(problem.seeds, stream).stream_keys})
         if data.weight is not None:
             self._give(weight=data.weight)
+        if data.selected is not None:
+            self._give(selected=data.selected)
         task.n_own = problem.n_learned // stack.n_seeks
         if stack.n_seeks > 1 or problem.fold is not None:
             self._give(own_rows=own_rows(problem).int())
