@@ -182,8 +182,10 @@ def stand_ins_among(
         threshold: A feature is selected where its mean mask is greater.
         seed: For the order of equal values.
     """
+    candidates = {j: features.candidates(j) for j in features.known}
+    if not any(candidates.values()):
+        return {}
     draw, weights = np.random.default_rng(seed), part.relative_weight()
-    candidates: dict[int, list[int]] = {}
     lost: dict[tuple[int, int | None], list[_Floats]] = {}
     weight: dict[int, list[_Floats]] = {}
     with one_thread():  # the operations are too small to be shared
@@ -193,8 +195,6 @@ def stand_ins_among(
             for place in np.flatnonzero(held_out.selected.any(axis=0)).tolist():
                 j, own = features.known[place], np.flatnonzero(held_out.selected[:, place])
                 own = own[:: -(-len(own) // (_MOST_OF_A_FEATURE // N_FOLDS))]
-                if j not in candidates:
-                    candidates[j] = features.candidates(j)
                 if candidates[j]:
                     weight.setdefault(j, []).append(np.ones(len(own)) if weights is None else weights[rows[own]])
                     questions.append(_Question(j, None, place, own, None))
