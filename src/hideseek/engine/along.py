@@ -134,5 +134,6 @@ def price_bounds(ensemble: Ensemble) -> tuple[float, float]:
 def price_bounds_of_all(ensembles: Sequence[Ensemble]) -> list[tuple[float, float]]:
     """Return the lowest and the highest price that a member of each ensemble was trained on."""
     ranges = [ensemble.price_range for ensemble in ensembles]
-    bounds = torch.cat(ranges).cpu().split([len(price_range) for price_range in ranges]) if ranges else ()
+    ends = np.cumsum([len(price_range) for price_range in ranges])
+    bounds = np.split(torch.cat(ranges).cpu().numpy(), ends[:-1])
     return [(exp(float(own[:, 0].min())), exp(float(own[:, 1].max()))) for own in bounds]

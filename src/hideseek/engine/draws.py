@@ -90,7 +90,7 @@ def step_keys(seeds: NDArray[np.integer], stream: Stream, start: int, stop: int)
 
 def member_seeds(seed: int, n_members: int) -> NDArray[np.int64]:
     """Return the seeds of an ensemble's members; the first k do not depend on how many follow."""
-    return seeds_of_members([seed], n_members)[0]
+    return seeds_of_members([seed], n_members).reshape(-1)
 
 
 def seeds_of_members(seeds: Sequence[int], n_members: int) -> NDArray[np.int64]:

@@ -22,7 +22,10 @@ from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Stack
 from hideseek.engine.strata import stratified
 
-__all__ = ["FULL_ROWS", "POOLS", "POOL_ROWS", "Ensemble", "Kept", "draw_noise", "draw_pool", "draw_pools"]
+__all__ = ["FULL_ROWS", "POOLS", "POOL_ROWS", "Ensemble", "Kept", "Rows", "draw_noise", "draw_pool", "draw_pools"]
+
+Rows = NDArray[np.floating] | Tensor
+"""Raw rows, ``(rows, columns)``; or a tensor of standardised ones, ``(rows, inputs)``."""
 
 POOL_ROWS = 256
 """Replacement rows stored with a fitted model: the largest number of draws that a prediction can average."""
@@ -155,14 +158,14 @@ class Ensemble:
             pool = (columns if ramps is None else ramps.behind(columns)).to(pool.device, pool.dtype)
         return replace(self, pool=pool[:n_rows].clone())
 
-    def masks(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+    def masks(self, X: Rows) -> NDArray[np.float32]:
         """Return how much of each feature is shown: the mean mask over the members that see it; 0 where none does.
 
         Shape: ``X (rows, columns)``, raw -> ``(rows, features)``.
         """
         return self.by_feature(X, lambda output: self.mean(self._masks(output)))
 
-    def masks_of_members(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+    def masks_of_members(self, X: Rows) -> NDArray[np.float32]:
         """Return the masks of each member; 0 where it does not see the feature.
 
         Shape: ``X (rows, columns)``, raw -> ``(members, rows, features)``, of the features that were kept.
@@ -179,7 +182,7 @@ class Ensemble:
         self._for_each_block(job, len(X))
         return out
 
-    def entry_prices(self, X: NDArray[np.floating], threshold: float) -> NDArray[np.float32]:
+    def entry_prices(self, X: Rows, threshold: float) -> NDArray[np.float32]:
         """Return the highest price at which each feature of each row is still selected.
 
         0 for features that were screened away. Shape: ``X (rows, columns)``, raw -> ``(rows, features)``.
@@ -201,7 +204,7 @@ class Ensemble:
             return masks(output, None if u is None else u[:, None])
         return masks_of_best(output, self.price_range, self.mean, self.threshold, self.n_features)
 
-    def by_feature(self, X: NDArray[np.floating], of_output: Callable[[Tensor], Tensor]) -> NDArray[np.float32]:
+    def by_feature(self, X: Rows, of_output: Callable[[Tensor], Tensor]) -> NDArray[np.float32]:
         """Return one number per row and feature, computed from Hide's output; 0 for features that were screened away.
 
         Shape: ``of_output``: ``(members, outputs, rows)`` -> ``(features, rows)``; ``X (rows, columns)``, raw ->
@@ -238,7 +241,7 @@ class Ensemble:
 
     def outputs(
         self,
-        X: NDArray[np.floating],
+        X: Rows,
         n_draws: int,
         *,
         softmax: bool,
@@ -310,7 +313,7 @@ class Ensemble:
         place[self.kept.features] = np.arange(len(self.kept.features))
         return place[features]
 
-    def standardised(self, X: NDArray[np.floating] | Tensor) -> Tensor:
+    def standardised(self, X: Rows) -> Tensor:
         """Return the standardised rows, padded with zeros to a multiple of ``FULL_ROWS`` (see there).
 
         Shape: ``X``, as ``inputs`` takes it -> ``(members, inputs, padded rows)``.
@@ -319,7 +322,7 @@ class Ensemble:
         x[:, : len(X)] = self.inputs(X).t()
         return x.expand(len(self.visible), -1, -1)
 
-    def inputs(self, X: NDArray[np.floating] | Tensor) -> Tensor:
+    def inputs(self, X: Rows) -> Tensor:
         """Return the standardised rows; a tensor is one of standardised rows already.
 
         Shape: ``X (rows, columns)``, raw -> ``(rows, inputs)``.

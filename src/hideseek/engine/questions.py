@@ -95,7 +95,7 @@ def answered(
             at_once = max(1, limit // (each * len(first.prices)))
             for some in (places[start : start + at_once] for start in range(0, len(places), at_once)):
                 batch = Batch([questions[place] for place in some])
-                positions = iter(batch.positions().split(max(1, limit // (each * len(some)))))
+                positions = iter(torch.split(batch.positions(), max(1, limit // (each * len(some)))))
                 answers = [tensor.cpu().numpy() for tensor in answer(batch, positions)]
                 found |= zip(some, zip(*answers, strict=True), strict=True)
     return [found[place] for place in range(len(questions))]

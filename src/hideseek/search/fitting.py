@@ -21,7 +21,7 @@ from hideseek.engine.groups import Groups
 from hideseek.engine.knockoffs import Knockoffs
 from hideseek.engine.recipe import LOWEST_PRICE, PRICE_PER_FEATURE, Recipe
 from hideseek.engine.replacement import KNOCKOFFS, fit_knockoffs
-from hideseek.engine.stack import History
+from hideseek.engine.stack import Data, History
 from hideseek.engine.teams import Team, TrainedTeam, train_teams
 from hideseek.errors import InputError
 from hideseek.progress import training_progress
@@ -71,26 +71,38 @@ class Settings:
 
 def learn(settings: Settings, problems: Sequence[Problem]) -> list[Learned]:
     """Return what is learned of each problem."""
-    recipe, answers_for_range = settings.recipe, bool(settings.recipe.highest_prices)
-    device = resolve_device(settings.device)
-    trimmed = [
-        trim(problem, settings.most_features, find_copies=answers_for_range, device=device) for problem in problems
-    ]
-    if recipe.ramps:
-        trimmed = [each._replace(problem=each.problem.with_ramps()) for each in trimmed]
+    answers_for_range, device = bool(settings.recipe.highest_prices), resolve_device(settings.device)
+    trimmed = _trim_all(settings, problems, device)
     learned: dict[int, Learned] = {}
     for together in _of_one_shape(trimmed):
         training = _Training(settings, [trimmed[i].problem for i in together])
         learned |= zip(
             together, _train_ranges(training) if answers_for_range else _train_one_price(training), strict=True
         )
-    found = []
-    for i, (whole, (problem, screening, copies)) in enumerate(zip(problems, trimmed, strict=True)):
-        stand_ins = _stand_ins(settings, learned[i].ensemble, whole, problem, copies) if copies is not None else None
-        ensemble = replace(learned[i].ensemble, kept=problem.kept)
+
+    def finished(i: int) -> Learned:
+        problem, screening, copies = trimmed[i]
+        ensemble, stand_ins = learned[i].ensemble, None
+        if copies is not None:
+            stand_ins = _stand_ins(settings, ensemble, problems[i], problem, copies)
+        ensemble = replace(ensemble, kept=problem.kept)
         one = replace(learned[i], ensemble=ensemble, screening=screening, copies=copies, stand_ins=stand_ins)
-        found.append(one.with_pool(settings.pool, settings.pool_rows))
-    return found
+        return one.with_pool(settings.pool, settings.pool_rows)
+
+    return for_each_table(finished, range(len(problems)), device)
+
+
+def _trim_all(settings: Settings, problems: Sequence[Problem], device: torch.device) -> list[Trimmed]:
+    """Drop the features that are not worth training on, and add ramps where the recipe has them."""
+    recipe, most = settings.recipe, settings.most_features
+
+    def trimmed(problem: Problem) -> Trimmed:
+        one = trim(problem, most, find_copies=bool(recipe.highest_prices), device=device)
+        return one._replace(problem=one.problem.with_ramps()) if recipe.ramps else one
+
+    if most:  # screening fills the memory of a GPU, so it takes one table at a time
+        return [trimmed(problem) for problem in problems]
+    return for_each_table(trimmed, problems, device)
 
 
 def _of_one_shape(trimmed: Sequence[Trimmed]) -> list[list[int]]:
@@ -118,10 +130,14 @@ class _Training:
         if Groups.from_widths(self._widths) is not None and recipe.replacement in KNOCKOFFS:
             _refuse_knockoffs(recipe, problems[0])
         self.n_given = problems[0].n_given(recipe.column_fraction)
-        folds = [folds_of(each.train.target, each.seed) if recipe.highest_prices else None for each in problems]
-        data = [each.train.standardised(each.scaler, fold) for each, fold in zip(problems, folds, strict=True)]
+
+        def dealt(problem: Problem) -> tuple[Data, NDArray[np.int64] | None]:
+            fold = folds_of(problem.train.target, problem.seed) if recipe.highest_prices else None
+            return problem.train.standardised(problem.scaler, fold), fold
+
+        data, folds = zip(*for_each_table(dealt, problems, self.device), strict=True)
         self._data = as_tables(data)
-        self.tables = [LearnedFrom(each.train, *rest) for each, *rest in zip(problems, self._data.X, folds, strict=True)]
+        self.tables = [LearnedFrom(each.train, *own) for each, *own in zip(problems, self._data.X, folds, strict=True)]
         held_out = [each.held_out.standardised(each.scaler) for each in problems if each.held_out is not None]
         self._held_out = as_tables(held_out) if held_out else None
         self._knockoffs: Knockoffs | None = None

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from hideseek.engine.along import answers_to, price_bounds, price_bounds_of_all, sets_of_members
 from hideseek.engine.device import for_each_table, one_thread
-from hideseek.engine.ensemble import Ensemble
+from hideseek.engine.ensemble import Ensemble, Rows
 from hideseek.engine.questions import Question, can_join
 from hideseek.search.losses import loss_of_nothing, mean_and_error, row_losses, score
 from hideseek.search.parts import LearnedFrom, Part
@@ -51,7 +51,7 @@ class _Group:
 
     ensemble: Ensemble
     rows: Part
-    X: NDArray[np.floating] | Tensor
+    X: Rows
     members: NDArray[np.intp]
 
     def question(self) -> Question | None:
@@ -103,7 +103,7 @@ def _trust(answering: Answering, groups: Sequence[_Group], said: Sequence[_Said]
     losses = np.stack([row_losses(loss, output, rows.target) for output in (selected, everything)])
     (loss_selected, loss_all), _ = mean_and_error(losses, rows.weight)
     _, error = mean_and_error(losses[:1] - losses[1:], rows.weight)
-    alike, alike_held_out = zip(*(_alike(each.sets, group.members) for each, group in zip(said, groups)), strict=True)
+    pairs = [_alike(each.sets, group.members) for each, group in zip(said, groups, strict=True)]
     return Trust(
         score_name,
         len(rows.target),
@@ -117,8 +117,8 @@ def _trust(answering: Answering, groups: Sequence[_Group], said: Sequence[_Said]
         loss_none=_known(loss_of_nothing(loss, selected.shape[1], rows)),
         difference_error=_known(error[0]),
         sufficient=float((np.abs(selected - everything).max(axis=1) <= _CLOSE[loss]).mean()),
-        agreement=_mean_of(alike),
-        agreement_held_out=_mean_of(alike_held_out),
+        agreement=_mean_of([alike for alike, _ in pairs]),
+        agreement_held_out=_mean_of([alike for _, alike in pairs]),
     ).with_warnings()
 
 
@@ -128,9 +128,7 @@ def _groups(answering: Answering) -> list[_Group]:
     n_members, train = len(ensemble.visible), table.part.with_relative_weight()
     if table.fold is None:
         return [] if held_out is None else [_Group(ensemble, held_out, held_out.table, np.arange(n_members))]
-    return [
-        _Group(ensemble, train.rows(fold.rows), fold.x, fold.members) for fold in table.left_out(n_members)
-    ]
+    return [_Group(ensemble, train.rows(fold.rows), fold.x, fold.members) for fold in table.left_out(n_members)]
 
 
 def _ask(groups: Sequence[_Group], loss: str, threshold: float, n_draws: int) -> list[_Said]:
@@ -139,8 +137,8 @@ def _ask(groups: Sequence[_Group], loss: str, threshold: float, n_draws: int) ->
     Groups of all tables are asked together where that is faster.
     """
     questions = [question for group in groups if (question := group.question()) is not None]
-    together = len(questions) == len(groups) and all(can_join(each, each.n_seek_cells(n_draws)) for each in questions)
-    if not together:
+    n_joined = sum(can_join(question, question.n_seek_cells(n_draws)) for question in questions)
+    if not groups or n_joined < len(groups):
         return [_ask_group(group, loss, threshold, n_draws) for group in groups]
     softmax = loss != "squared_error"
     lowest = [low for low, _ in price_bounds_of_all([question.ensemble for question in questions])]
@@ -168,9 +166,9 @@ def _ask_group(group: _Group, loss: str, threshold: float, n_draws: int) -> _Sai
 
 
 def _alike(sets: NDArray[np.bool_], members: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Return how alike the sets are, of pairs of members that both learned from the rows or both did not, and of others.
+    """Return how alike the sets of two members are: of pairs that agree in having left the rows out, and of others.
 
-    Shape: ``sets (all members, rows, features)``, ``members``, those that did not -> ``(rows, pairs)`` each.
+    Shape: ``sets (all members, rows, features)``, ``members``, those that left the rows out -> ``(rows, pairs)`` each.
     """
     alike, out = _overlaps(sets), np.isin(np.arange(len(sets)), members)
     first, second = np.triu_indices(len(sets), 1)

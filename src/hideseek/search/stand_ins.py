@@ -34,6 +34,9 @@ _FEWEST_ROWS = 10
 _ROWS_COMPARED = 4000
 """Training rows from which replacements are taken, and in which columns are compared."""
 
+_FEW_FEATURES = 50
+"""Up to so many, candidates of all are sought first: of more only those of selected features, since that takes long."""
+
 _DRAWS = 4
 _LEAST_CORRELATION = 0.5
 _MOST_CANDIDATES = 3
@@ -182,10 +185,10 @@ def stand_ins_among(
         threshold: A feature is selected where its mean mask is greater.
         seed: For the order of equal values.
     """
-    candidates = {j: features.candidates(j) for j in features.known}
-    if not any(candidates.values()):
-        return {}
+    if len(features.known) <= _FEW_FEATURES and not any(map(features.candidates, features.known)):
+        return {}  # no network has to be asked
     draw, weights = np.random.default_rng(seed), part.relative_weight()
+    candidates: dict[int, list[int]] = {}
     lost: dict[tuple[int, int | None], list[_Floats]] = {}
     weight: dict[int, list[_Floats]] = {}
     with one_thread():  # the operations are too small to be shared
@@ -195,6 +198,8 @@ def stand_ins_among(
             for place in np.flatnonzero(held_out.selected.any(axis=0)).tolist():
                 j, own = features.known[place], np.flatnonzero(held_out.selected[:, place])
                 own = own[:: -(-len(own) // (_MOST_OF_A_FEATURE // N_FOLDS))]
+                if j not in candidates:
+                    candidates[j] = features.candidates(j)
                 if candidates[j]:
                     weight.setdefault(j, []).append(np.ones(len(own)) if weights is None else weights[rows[own]])
                     questions.append(_Question(j, None, place, own, None))
