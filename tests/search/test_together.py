@@ -11,7 +11,7 @@ from hideseek import HideSeekClassifier, HideSeekRegressor
 from hideseek.engine import device, questions
 from hideseek.search import choice
 from hideseek.search.choice import choose_price, judge
-from hideseek.search.held_out import Answering, measure_trust
+from hideseek.search.held_out import Fitted, measure_trust
 from hideseek.search.parts import LearnedFrom, Part, folds_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.HideSeekWarning")
@@ -79,22 +79,22 @@ def test_tables_that_are_asked_together_learn_what_tables_asked_one_by_one_do(ca
 
 
 @pytest.fixture(scope="module")
-def answering():
+def fitted():
     """Three ensembles, each at its price, with their tables."""
     problems = [(*classes(seed), seed, {}) for seed in range(3)]
     models = HideSeekClassifier(**QUICK, n_members=6).fit_many(problems)
     found = []
     for model, (X, y, seed, _) in zip(models, problems, strict=True):
         x = torch.from_numpy(model._ensemble.scaler.transform(X))
-        found.append(Answering(model._ensemble, LearnedFrom(Part(X, y, None), x, folds_of(y, seed)), None))
+        found.append(Fitted(model._ensemble, LearnedFrom(Part(X, y, None), x, folds_of(y, seed)), None))
     return found
 
 
-def test_many_ensembles_are_judged_as_each_alone(answering, monkeypatch):
+def test_many_ensembles_are_judged_as_each_alone(fitted, monkeypatch):
     settings = {"loss": "cross_entropy", "threshold": 0.5}
-    alone = [judge([one.ensemble], [one.table], **settings)[0] for one in answering]
+    alone = [judge([one.ensemble], [one.table], **settings)[0] for one in fitted]
     monkeypatch.setitem(questions._CELLS, "cpu", 2**26)
-    together = judge([one.ensemble for one in answering], [one.table for one in answering], **settings)
+    together = judge([one.ensemble for one in fitted], [one.table for one in fitted], **settings)
     for one, other in zip(alone, together, strict=True):
         np.testing.assert_allclose(other.losses, one.losses, rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(other.mean_loss, one.mean_loss, atol=1e-6)
@@ -104,20 +104,20 @@ def test_many_ensembles_are_judged_as_each_alone(answering, monkeypatch):
         assert paths[0].chosen == paths[1].chosen
 
 
-def test_trust_of_many_ensembles_is_that_of_each_alone(answering, monkeypatch):
+def test_trust_of_many_ensembles_is_that_of_each_alone(fitted, monkeypatch):
     settings = {"loss": "cross_entropy", "threshold": 0.5, "n_draws": 16}
-    alone = [measure_trust([one], **settings)[0] for one in answering]
-    nothing = replace(answering[1].table, fold=None)
+    alone = [measure_trust([one], **settings)[0] for one in fitted]
+    nothing = replace(fitted[1].table, fold=None)
     monkeypatch.setitem(questions._CELLS, "cpu", 2**26)
-    some = [answering[0], answering[1]._replace(table=nothing), answering[2]]
-    for one, other in zip(alone, measure_trust(answering, **settings), strict=True):
+    some = [fitted[0], fitted[1]._replace(table=nothing), fitted[2]]
+    for one, other in zip(alone, measure_trust(fitted, **settings), strict=True):
         assert_same_trust(one, other)
     assert [trust.n_rows for trust in measure_trust(some, **settings)] == [300, 0, 300]
 
 
-def test_work_of_single_tables_is_the_same_on_threads(answering, monkeypatch):
+def test_work_of_single_tables_is_the_same_on_threads(fitted, monkeypatch):
     settings = {"loss": "cross_entropy", "threshold": 0.5}
-    ensembles, tables = [one.ensemble for one in answering], [one.table for one in answering]
+    ensembles, tables = [one.ensemble for one in fitted], [one.table for one in fitted]
     alone = judge(ensembles, tables, **settings)
     monkeypatch.setattr(
         choice, "for_each_table", lambda work, cases, _: device.for_each_table(work, cases, torch.device("cuda"))

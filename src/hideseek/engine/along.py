@@ -34,7 +34,7 @@ def answers_along(
     *,
     softmax: bool,
     threshold: float,
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     """Return the predictions of all members from the selected features, and the number of these, at each price.
 
     Shape: ``X (rows, columns)``, raw -> ``(prices, rows, outputs)``, ``(prices, rows)``.
@@ -45,7 +45,7 @@ def answers_along(
 
 def answers_to(
     questions: Sequence[Question], n_draws: int, *, softmax: bool, threshold: float
-) -> list[tuple[NDArray[np.float32], NDArray[np.int64]]]:
+) -> list[tuple[NDArray[np.float32], NDArray[np.int32]]]:
     """Return the predictions from the selected features, and the number of these, at each price.
 
     Args:
@@ -64,7 +64,7 @@ def answers_to(
             selected = batch.mean(mask_at(output, u[:, :, None])) > threshold
             y_hat = batch.seek_outputs(mix(batch.by_column(selected)[:, :, :, None], x, x_hat), u)
             answers.append((y_hat.softmax(dim=2) if softmax else y_hat).mean(dim=(1, 4)).permute(0, 2, 3, 1))
-            n_selected.append(selected.sum(dim=2).transpose(0, 1))
+            n_selected.append(selected.sum(dim=2, dtype=torch.int32).transpose(0, 1))
         return torch.cat(answers, dim=1)[:, :, : batch.n_rows], torch.cat(n_selected, dim=1)[:, :, : batch.n_rows]
 
     found = answered(questions, lambda question: question.n_seek_cells(n_draws), answer)

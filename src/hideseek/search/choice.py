@@ -144,7 +144,7 @@ class _Asked:
 
 def _judged(
     asked: _Asked,
-    answers: Sequence[tuple[NDArray[np.float32], NDArray[np.int64]]],
+    answers: Sequence[tuple[NDArray[np.float32], NDArray[np.int32]]],
     votes: NDArray[np.float32],
     loss: str,
 ) -> Judged:

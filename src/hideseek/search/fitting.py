@@ -26,7 +26,7 @@ from hideseek.engine.teams import Team, TrainedTeam, train_teams
 from hideseek.errors import InputError
 from hideseek.progress import training_progress
 from hideseek.search.choice import choose_price
-from hideseek.search.held_out import Answering, measure_trust
+from hideseek.search.held_out import Fitted, measure_trust
 from hideseek.search.learned import Learned
 from hideseek.search.parts import N_FOLDS, LearnedFrom, as_tables, folds_of
 from hideseek.search.path import PenaltyPath
@@ -182,7 +182,7 @@ class _Training:
         settings = self.settings
         cases = zip(trained, self.tables, self.problems, strict=True)
         trust = measure_trust(
-            [Answering(each.ensemble, table, problem.held_out) for each, table, problem in cases],
+            [Fitted(each.ensemble, table, problem.held_out) for each, table, problem in cases],
             loss=settings.loss,
             threshold=settings.threshold,
             n_draws=settings.n_draws,

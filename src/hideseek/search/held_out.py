@@ -19,7 +19,7 @@ from hideseek.search.parts import LearnedFrom, Part
 from hideseek.search.path import Floats
 from hideseek.search.trust import Trust
 
-__all__ = ["Answering", "measure_trust"]
+__all__ = ["Fitted", "measure_trust"]
 
 _EVERYTHING = -1.0
 """A threshold that every mask is above."""
@@ -28,7 +28,7 @@ _CLOSE = {"cross_entropy": 0.1, "squared_error": 0.2}
 """Up to which difference in a probability, or in a standardised value, two predictions are close."""
 
 
-class Answering(NamedTuple):
+class Fitted(NamedTuple):
     """An ensemble, and the rows that are known of its table.
 
     Attributes:
@@ -70,29 +70,29 @@ class _Said(NamedTuple):
 
     selected: NDArray[np.floating]
     everything: NDArray[np.floating]
-    n_selected: NDArray[np.int64]
+    n_selected: NDArray[np.integer]
     sets: NDArray[np.bool_]
 
 
-def measure_trust(answering: Sequence[Answering], *, loss: str, threshold: float, n_draws: int) -> list[Trust]:
+def measure_trust(fitted: Sequence[Fitted], *, loss: str, threshold: float, n_draws: int) -> list[Trust]:
     """Measure how well the members of each ensemble do on rows that they did not learn from.
 
     Args:
-        answering: Ensembles of one shape, on one device.
+        fitted: Ensembles of one shape, on one device.
         loss: "cross_entropy" or "squared_error".
         threshold: A feature is selected where its mean mask is greater.
         n_draws: Draws of the hidden features over which a prediction is averaged.
     """
-    groups = [_groups(one) for one in answering]
+    groups = [_groups(one) for one in fitted]
     with one_thread():  # the operations are too small to be shared
         said = iter(_ask([group for own in groups for group in own], loss, threshold, n_draws))
-    cases = [(one, own, [next(said) for _ in own]) for one, own in zip(answering, groups, strict=True)]
-    return for_each_table(lambda case: _trust(*case, loss), cases, answering[0].ensemble.pool.device)
+    cases = [(one, own, [next(said) for _ in own]) for one, own in zip(fitted, groups, strict=True)]
+    return for_each_table(lambda case: _trust(*case, loss), cases, fitted[0].ensemble.pool.device)
 
 
-def _trust(answering: Answering, groups: Sequence[_Group], said: Sequence[_Said], loss: str) -> Trust:
+def _trust(fitted: Fitted, groups: Sequence[_Group], said: Sequence[_Said], loss: str) -> Trust:
     """Return the figures of one ensemble."""
-    score_name, n_features = "r2" if loss == "squared_error" else "auroc", answering.ensemble.visible.shape[1]
+    score_name, n_features = "r2" if loss == "squared_error" else "auroc", fitted.ensemble.visible.shape[1]
     if not groups:
         return Trust(score_name, 0, n_features).with_warnings()
     rows = _joined([group.rows for group in groups])
@@ -122,9 +122,9 @@ def _trust(answering: Answering, groups: Sequence[_Group], said: Sequence[_Said]
     ).with_warnings()
 
 
-def _groups(answering: Answering) -> list[_Group]:
+def _groups(fitted: Fitted) -> list[_Group]:
     """Return the rows to look at, by the members that have not learned from them; none where there are no such rows."""
-    ensemble, table, held_out = answering
+    ensemble, table, held_out = fitted
     n_members, train = len(ensemble.visible), table.part.with_relative_weight()
     if table.fold is None:
         return [] if held_out is None else [_Group(ensemble, held_out, held_out.table, np.arange(n_members))]

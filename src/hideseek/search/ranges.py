@@ -12,7 +12,7 @@ from hideseek.search.parts import LearnedFrom
 
 __all__ = ["Found", "Search", "train_ranges"]
 
-_AT_ONCE = 32
+_AT_ONCE = 16
 """Tables that are judged at once. What held-out rows say of all of their ranges is in memory together."""
 
 Train = Callable[[Sequence[Team]], list[TrainedTeam]]
