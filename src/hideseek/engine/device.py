@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -88,7 +89,10 @@ def for_each_table(work: Callable[[_Table], _Result], tables: Sequence[_Table], 
     """
     if device.type == "cpu" or len(tables) == 1:
         return [work(table) for table in tables]
-    with one_thread(), ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as pool:
+    n_threads = min(_MOST_THREADS, os.cpu_count() or 1)
+    # Each thread has a current GPU of its own.
+    start = partial(torch.cuda.set_device, torch.cuda.current_device()) if torch.cuda.is_available() else None
+    with one_thread(), ThreadPoolExecutor(n_threads, initializer=start) as pool:
         return list(pool.map(work, tables))
 
 

@@ -61,8 +61,8 @@ class _Group:
         return Question(self.ensemble, self.members, self.X, [self.ensemble.price])
 
 
-class _Said(NamedTuple):
-    """What the networks say of a group's rows.
+class _Answers(NamedTuple):
+    """What the networks answer about a group's rows.
 
     Shape: ``selected`` and ``everything (rows, outputs)``, ``n_selected (rows,)``; ``sets (all members, rows,
     features)``.
@@ -85,12 +85,12 @@ def measure_trust(fitted: Sequence[Fitted], *, loss: str, threshold: float, n_dr
     """
     groups = [_groups(one) for one in fitted]
     with one_thread():  # the operations are too small to be shared
-        said = iter(_ask([group for own in groups for group in own], loss, threshold, n_draws))
-    cases = [(one, own, [next(said) for _ in own]) for one, own in zip(fitted, groups, strict=True)]
+        answers = iter(_ask([group for own in groups for group in own], loss, threshold, n_draws))
+    cases = [(one, own, [next(answers) for _ in own]) for one, own in zip(fitted, groups, strict=True)]
     return for_each_table(lambda case: _trust(*case, loss), cases, fitted[0].ensemble.pool.device)
 
 
-def _trust(fitted: Fitted, groups: Sequence[_Group], said: Sequence[_Said], loss: str) -> Trust:
+def _trust(fitted: Fitted, groups: Sequence[_Group], answers: Sequence[_Answers], loss: str) -> Trust:
     """Return the figures of one ensemble."""
     score_name, n_features = "r2" if loss == "squared_error" else "auroc", fitted.ensemble.visible.shape[1]
     if not groups:
@@ -98,17 +98,17 @@ def _trust(fitted: Fitted, groups: Sequence[_Group], said: Sequence[_Said], loss
     rows = _joined([group.rows for group in groups])
     selected, everything = (
         np.concatenate(parts).astype(np.float64)
-        for parts in ([each.selected for each in said], [each.everything for each in said])
+        for parts in ([each.selected for each in answers], [each.everything for each in answers])
     )
     losses = np.stack([row_losses(loss, output, rows.target) for output in (selected, everything)])
     (loss_selected, loss_all), _ = mean_and_error(losses, rows.weight)
     _, error = mean_and_error(losses[:1] - losses[1:], rows.weight)
-    pairs = [_alike(each.sets, group.members) for each, group in zip(said, groups, strict=True)]
+    pairs = [_alike(each.sets, group.members) for each, group in zip(answers, groups, strict=True)]
     return Trust(
         score_name,
         len(rows.target),
         n_features,
-        n_selected=float(np.concatenate([each.n_selected for each in said]).mean()),
+        n_selected=float(np.concatenate([each.n_selected for each in answers]).mean()),
         score_selected=_known(score(loss, selected, rows.target)),
         score_all=_known(score(loss, everything, rows.target)),
         score_none=0.0 if score_name == "r2" else 0.5,
@@ -131,7 +131,7 @@ def _groups(fitted: Fitted) -> list[_Group]:
     return [_Group(ensemble, train.rows(fold.rows), fold.x, fold.members) for fold in table.left_out(n_members)]
 
 
-def _ask(groups: Sequence[_Group], loss: str, threshold: float, n_draws: int) -> list[_Said]:
+def _ask(groups: Sequence[_Group], loss: str, threshold: float, n_draws: int) -> list[_Answers]:
     """Ask for the predictions from the selected features and from all, and for the sets of all members.
 
     Groups of all tables are asked together where that is faster.
@@ -148,16 +148,16 @@ def _ask(groups: Sequence[_Group], loss: str, threshold: float, n_draws: int) ->
     everything = answers_to(at_lowest, 1, softmax=softmax, threshold=_EVERYTHING)
     sets = sets_of_members(everyone, threshold)
     return [
-        _Said(selected[0], of_all[0], counts[0], own)
+        _Answers(selected[0], of_all[0], counts[0], own)
         for (selected, counts), (of_all, _), own in zip(answers, everything, sets, strict=True)
     ]
 
 
-def _ask_group(group: _Group, loss: str, threshold: float, n_draws: int) -> _Said:
+def _ask_group(group: _Group, loss: str, threshold: float, n_draws: int) -> _Answers:
     """Ask as ``_ask`` does, for one group."""
     own, X, softmax = group.ensemble.members(group.members), group.X, loss != "squared_error"
     at_lowest = own if own.price is None else replace(own, price=price_bounds(own)[0])
-    return _Said(
+    return _Answers(
         own.outputs(X, n_draws, softmax=softmax, threshold=threshold),
         at_lowest.outputs(X, 1, softmax=softmax, threshold=_EVERYTHING),
         (own.masks(X) > threshold).sum(axis=1),
