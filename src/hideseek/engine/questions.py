@@ -26,6 +26,8 @@ __all__ = ["Batch", "Question", "answered", "can_join"]
 _CELLS = {"cpu": 2**18, "cuda": 2**26}
 """Cells of the widest layer that are computed at a time: on a CPU as many as its cache holds."""
 
+_WORTH_JOINING = 8
+
 
 @dataclass(frozen=True)
 class Question:
@@ -67,8 +69,8 @@ class Question:
 
 
 def can_join(question: Question, n_cells: int) -> bool:
-    """Return whether several questions like this one, of so many cells each, are answered together."""
-    return 2 * n_cells <= _CELLS[question.ensemble.pool.device.type]
+    """Return whether ``_WORTH_JOINING`` questions like this one, of so many cells each, are answered together."""
+    return _WORTH_JOINING * n_cells <= _CELLS[question.ensemble.pool.device.type]
 
 
 def answered(
