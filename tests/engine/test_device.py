@@ -2,7 +2,7 @@ import threading
 
 import torch
 
-from hideseek.engine.device import for_each_block
+from hideseek.engine.device import for_each_block, for_each_table
 
 CPU = torch.device("cpu")
 
@@ -20,3 +20,12 @@ def test_several_blocks_all_run_elsewhere():
     )
     assert sorted(start for start, _ in threads) == [0, 3]
     assert threading.current_thread() not in [thread for _, thread in threads]
+
+
+def test_tables_are_worked_on_in_order_and_on_threads_beside_a_gpu_alone():
+    def work(table):
+        return table, threading.current_thread() is threading.main_thread()
+
+    assert for_each_table(work, range(20), CPU) == [(table, True) for table in range(20)]
+    assert for_each_table(work, range(20), torch.device("cuda")) == [(table, False) for table in range(20)]
+    assert for_each_table(work, [7], torch.device("cuda")) == [(7, True)]

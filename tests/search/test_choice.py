@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
+import torch
 
 from hideseek.search import choice
 from hideseek.search.choice import best_range, choose_price, judge
 from hideseek.search.losses import loss_of_nothing, mean_and_error, row_losses
-from hideseek.search.parts import N_FOLDS, Part, folds_of
+from hideseek.search.parts import N_FOLDS, LearnedFrom, Part, folds_of
 
 
 def test_losses_become_weighted_means_with_their_errors():
@@ -39,31 +40,30 @@ class FakeEnsemble:
 
     def __init__(self, high, error, votes, n_selected=2):
         self.high, self.error, self.votes, self.n_selected = high, np.asarray(error), votes, n_selected
-        self.visible, self.pool, self.asked = np.ones((N_FOLDS, 2)), np.zeros((4, 2)), []
-
-    def members(self, index):
-        self.asked.append(index.tolist())
-        return self
+        self.visible, self.pool, self.asked = np.ones((N_FOLDS, 2)), torch.zeros(4, 2), []
 
 
 @pytest.fixture
 def judged(monkeypatch):
-    monkeypatch.setattr(choice, "price_bounds", lambda ensemble: (1e-3, ensemble.high))
-    monkeypatch.setattr(
-        choice, "votes_along", lambda ensemble, X, prices, threshold: np.full((len(prices), len(X), 2), ensemble.votes)
-    )
+    def answer(question):
+        ensemble, x, n_prices = question.ensemble, question.x.numpy(), len(question.prices)
+        ensemble.asked.append(question.members.tolist())
+        wrong = np.broadcast_to(ensemble.error, n_prices)[:, None, None]
+        counts = np.broadcast_to(ensemble.n_selected, n_prices)[:, None]
+        shape = n_prices, len(x)
+        return np.broadcast_to(x[:, :1] + wrong, (*shape, 1)), np.broadcast_to(counts, shape)
 
-    def answers(ensemble, X, prices, n_draws, *, softmax, threshold):
-        wrong = np.broadcast_to(ensemble.error, len(prices))[:, None, None]
-        counts = np.broadcast_to(ensemble.n_selected, len(prices))[:, None]
-        shape = len(prices), len(X)
-        return np.broadcast_to(X[:, :1] + wrong, (*shape, 1)), np.broadcast_to(counts, shape)
+    def votes(question):
+        return np.full((len(question.prices), len(question.x), 2), question.ensemble.votes)
 
-    monkeypatch.setattr(choice, "answers_along", answers)
+    monkeypatch.setattr(choice, "price_bounds_of_all", lambda ensembles: [(1e-3, one.high) for one in ensembles])
+    monkeypatch.setattr(choice, "votes_on", lambda questions, threshold: [votes(one) for one in questions])
+    monkeypatch.setattr(choice, "answers_to", lambda questions, *_, **__: [answer(one) for one in questions])
 
     def judge_one(ensemble, n_rows=10_000):
         X = np.random.default_rng(0).normal(size=(n_rows, 2))
-        return judge(ensemble, Part(X, X[:, 0], None), folds_of(X[:, 0], 0), loss="squared_error", threshold=0.5)
+        table = LearnedFrom(Part(X, X[:, 0], None), torch.from_numpy(X), folds_of(X[:, 0], 0))
+        return judge([ensemble], [table], loss="squared_error", threshold=0.5)[0]
 
     return judge_one
 

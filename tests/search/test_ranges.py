@@ -32,27 +32,34 @@ def calls(monkeypatch):
         made.append([(team.price, team.first, team.n_members) for team in teams])
         return [FakeTeam(team.price, list(range(team.first, team.first + team.n_members))) for team in teams]
 
-    monkeypatch.setattr(ranges, "judge", lambda team, *rest, **options: abs(team.price - 0.15))
+    monkeypatch.setattr(ranges, "judge", lambda teams, *rest, **options: [abs(team.price - 0.15) for team in teams])
     monkeypatch.setattr(ranges, "best_range", lambda judged: int(np.argmin(judged)))
     return made, train
 
 
 def search(n_members):
     teams = [Team(0, price, 0, VARIES, n_members) for price in (0.05, 0.15, 0.4)]
-    return Search(teams, None, None, lambda team: team, 0.5)
+    return Search(teams, None, lambda team: team)
 
 
 def test_other_members_are_trained_for_the_best_range_alone(calls):
     made, train = calls
-    found = train_ranges(train, [search(5), search(5)], 2, "cross_entropy")
+    found = train_ranges(train, [search(5), search(5)], 2, loss="cross_entropy", threshold=0.5)
     assert made == [[(price, 0, 2) for price in (0.05, 0.15, 0.4)] * 2, [(0.15, 2, 3)] * 2]
     assert [answer.team.members for answer in found] == [[0, 1, 2, 3, 4]] * 2
     assert [answer.judged for answer in found] == [0, 0]
 
 
+def test_tables_beyond_those_that_are_judged_at_once_are_judged_too(calls, monkeypatch):
+    _, train = calls
+    monkeypatch.setattr(ranges, "_AT_ONCE", 2)
+    found = train_ranges(train, [search(5)] * 5, 2, loss="cross_entropy", threshold=0.5)
+    assert [answer.team.price for answer in found] == [0.15] * 5
+
+
 def test_there_is_no_second_turn_where_all_members_are_scouts(calls):
     made, train = calls
-    found = train_ranges(train, [search(3)], 3, "cross_entropy")
+    found = train_ranges(train, [search(3)], 3, loss="cross_entropy", threshold=0.5)
     assert len(made) == 1
     assert found[0].team.members == [0, 1, 2]
 

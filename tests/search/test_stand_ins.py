@@ -12,6 +12,7 @@ from hideseek.cli.explain import _long
 from hideseek.datasets import make_syn
 from hideseek.estimators._state import state_of
 from hideseek.persistence import save
+from hideseek.search import stand_ins
 from hideseek.stand_ins import StandIn, from_arrays
 
 
@@ -39,6 +40,20 @@ def test_the_copy_of_a_selected_feature_stands_in_for_it_at_hardly_any_loss(expl
     listed = set(zip(found["row"], found["feature"], strict=True))
     assert listed <= set(zip(selected["row"], selected["feature"], strict=True))
     assert len(listed) > 0.9 * len(selected)
+
+
+@pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
+def test_no_network_is_asked_for_stand_ins_where_no_feature_resembles_another(monkeypatch):
+    data = make_syn("Syn4", n_samples=500, random_state=100)
+    settings = {"preset": "fast", "steps": 20, "random_state": 0}
+
+    def refuse(*arguments):
+        raise AssertionError("a network was asked")
+
+    monkeypatch.setattr(stand_ins, "_HeldOut", refuse)
+    assert HideSeekClassifier(**settings).fit(data.X, data.y).stand_ins_ == {}
+    with pytest.raises(AssertionError, match="asked"):
+        HideSeekClassifier(**settings).fit(np.hstack((data.X, data.X[:, :1] + data.X[:, 1:2])), data.y)
 
 
 def test_stand_ins_are_named_in_sentences_and_frames(explanation):

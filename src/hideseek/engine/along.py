@@ -1,8 +1,8 @@
-"""Selections and predictions of an ensemble at several prices of its range."""
+"""Selections and predictions of ensembles at several prices of their range."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import exp
 
 import numpy as np
@@ -12,14 +12,18 @@ from torch import Tensor
 
 from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.hideseek import mix
-from hideseek.engine.networks import Mlp
-from hideseek.engine.path import HALF_WIDTH, mask_at, position_of, positions_of
-from hideseek.engine.stack import Stack
+from hideseek.engine.path import mask_at, position_of
+from hideseek.engine.questions import Batch, Question, answered
 
-__all__ = ["answers_along", "answers_from", "price_bounds", "votes_along"]
-
-_CELLS = {"cpu": 2**18, "cuda": 2**26}
-"""Cells of the widest layer that are computed at a time: on a CPU as many as its cache holds."""
+__all__ = [
+    "answers_along",
+    "answers_from",
+    "answers_to",
+    "price_bounds",
+    "price_bounds_of_all",
+    "sets_of_members",
+    "votes_on",
+]
 
 
 def answers_along(
@@ -30,51 +34,66 @@ def answers_along(
     *,
     softmax: bool,
     threshold: float,
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Return the predictions from the selected features, and the number of these, at each price.
+) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """Return the predictions of all members from the selected features, and the number of these, at each price.
 
     Shape: ``X (rows, columns)``, raw -> ``(prices, rows, outputs)``, ``(prices, rows)``.
     """
-    stack, x = ensemble.stack, ensemble.standardised(X)
-    with torch.inference_mode():
-        output = stack.hide.forward(stack.layers()[0], x)
-        given_x = None if ensemble.knockoffs is None else ensemble.knockoffs.given(x[:1])
-        pool = ensemble.pool[:n_draws, None, :, None]
-        x_hat = torch.stack([(row if given_x is None else given_x(row))[0] for row in pool], dim=1)
-        cells = n_draws * x.shape[2] * len(x) * stack.n_seeks * max(stack.seek.sizes)
+    question = Question(ensemble, np.arange(len(ensemble.visible)), ensemble.inputs(X), prices)
+    return answers_to([question], n_draws, softmax=softmax, threshold=threshold)[0]
+
+
+def answers_to(
+    questions: Sequence[Question], n_draws: int, *, softmax: bool, threshold: float
+) -> list[tuple[NDArray[np.float32], NDArray[np.int32]]]:
+    """Return the predictions from the selected features, and the number of these, at each price.
+
+    Args:
+        questions: To ensembles on one device.
+        n_draws: Number of pool rows that a prediction is averaged over.
+        softmax: Whether to average probabilities instead of logits.
+        threshold: A feature is selected where the mean mask of the members that are asked is greater.
+
+    Shape of each: ``(prices, rows, outputs)``, ``(prices, rows)``.
+    """
+
+    def answer(batch: Batch, positions: Iterator[Tensor]) -> tuple[Tensor, Tensor]:
+        output, x, x_hat = batch.hide_output(), batch.x[:, :, None, None], batch.replacements(n_draws)
         answers, n_selected = [], []
-        for u in _positions(ensemble, prices, cells):
-            selected = ensemble.mean(mask_at(output, u[:, :, None])) > threshold
-            shown = stack.by_column(selected.float()).transpose(0, 1)
-            y_hat = _seek_outputs(stack, mix(shown[:, :, None], x[0, :, None, None], x_hat[:, None]), u)
-            answers.append((y_hat.softmax(dim=1) if softmax else y_hat).mean(dim=(0, 3)).permute(1, 2, 0))
-            n_selected.append(selected.sum(dim=1))
-        all_answers, counts = (torch.cat(parts)[:, : len(X)].cpu().numpy() for parts in (answers, n_selected))
-        return all_answers, counts
+        for u in positions:
+            selected = batch.mean(mask_at(output, u[:, :, None])) > threshold
+            y_hat = batch.seek_outputs(mix(batch.by_column(selected)[:, :, :, None], x, x_hat), u)
+            answers.append((y_hat.softmax(dim=2) if softmax else y_hat).mean(dim=(1, 4)).permute(0, 2, 3, 1))
+            n_selected.append(selected.sum(dim=2, dtype=torch.int32).transpose(0, 1))
+        return torch.cat(answers, dim=1)[:, :, : batch.n_rows], torch.cat(n_selected, dim=1)[:, :, : batch.n_rows]
+
+    found = answered(questions, lambda question: question.n_seek_cells(n_draws), answer)
+    return [(answers, counts) for answers, counts in found]
 
 
-def _positions(ensemble: Ensemble, prices: Sequence[float], cells: int) -> list[Tensor]:
-    """Return the positions of the prices, as many at a time as memory allows for ``cells`` each.
+def votes_on(questions: Sequence[Question], threshold: float) -> list[NDArray[np.float32]]:
+    """Return the share of the members that select each feature at each price.
 
-    Shape of each: ``(prices, members)``.
+    Shape of each: ``(prices, rows, features)``.
     """
-    price_range = ensemble.price_range
-    log_prices = torch.tensor(prices, dtype=torch.float64).log().float().to(price_range.device)
-    u, at_once = positions_of(log_prices, price_range).t(), max(1, _CELLS[price_range.device.type] // cells)
-    return [u[start : start + at_once] for start in range(0, len(u), at_once)]
+
+    def answer(batch: Batch, positions: Iterator[Tensor]) -> tuple[Tensor]:
+        output = batch.hide_output()
+        votes = [batch.mean((mask_at(output, u[:, :, None]) > threshold).float()) for u in positions]
+        return (torch.cat(votes).permute(1, 0, 3, 2)[:, :, : batch.n_rows],)
+
+    return [votes for (votes,) in answered(questions, lambda question: question.n_mask_cells, answer)]
 
 
-def _seek_outputs(stack: Stack, z: Tensor, u: Tensor) -> Tensor:
-    """Return each Seek's output for rows that all Seeks share, at several prices.
+def sets_of_members(questions: Sequence[Question], threshold: float) -> list[NDArray[np.bool_]]:
+    """Return what each member selects at the only price of its question. Shape: ``(members, rows, features)``."""
 
-    Shape: ``z (columns, prices, draws, rows)``, ``u (prices, members)`` -> ``(Seeks, outputs, prices, draws, rows)``.
-    """
-    first, bias, *others = stack.layers()[1]
-    u = u.clamp(-HALF_WIDTH, HALF_WIDTH).t().repeat_interleave(stack.n_seeks, dim=0)
-    at_price = torch.addcmul(bias, first[:, :, -1:], u[:, None])
-    values = at_price[:, :, :, None].repeat(1, 1, 1, z[0, 0].numel()).flatten(2)
-    values.baddbmm_(first[:, :, :-1], z.flatten(1).expand(len(first), -1, -1))
-    return torch.unflatten(Mlp(stack.seek.sizes[1:]).forward(others, values.relu_()), 2, z.shape[1:])
+    def answer(batch: Batch, positions: Iterator[Tensor]) -> tuple[Tensor]:
+        (u,) = positions
+        selected = mask_at(batch.hide_output(), u[0, :, None]) > threshold
+        return (batch.by_question(selected)[:, :, : batch.n_rows],)
+
+    return [sets for (sets,) in answered(questions, lambda question: question.n_mask_cells, answer)]
 
 
 def answers_from(
@@ -107,18 +126,14 @@ def answers_from(
         return (total / len(tables)).t()[: len(shown)].cpu().numpy()
 
 
-def votes_along(
-    ensemble: Ensemble, X: NDArray[np.floating], prices: Sequence[float], threshold: float
-) -> NDArray[np.float32]:
-    """Return the share of the members that select each feature at each price. Shape: ``(prices, rows, features)``."""
-    with torch.inference_mode():
-        output = ensemble.stack.hide.forward(ensemble.stack.layers()[0], ensemble.standardised(X))
-        positions = _positions(ensemble, prices, output.numel())
-        votes = [ensemble.mean((mask_at(output, u[:, :, None]) > threshold).float()) for u in positions]
-        return torch.cat(votes).transpose(1, 2).cpu().numpy()[:, : len(X)]
-
-
 def price_bounds(ensemble: Ensemble) -> tuple[float, float]:
     """Return the lowest and the highest price that a member was trained on."""
-    price_range = ensemble.price_range
-    return exp(float(price_range[:, 0].min())), exp(float(price_range[:, 1].max()))
+    return price_bounds_of_all([ensemble])[0]
+
+
+def price_bounds_of_all(ensembles: Sequence[Ensemble]) -> list[tuple[float, float]]:
+    """Return the lowest and the highest price that a member of each ensemble was trained on."""
+    ranges = [ensemble.price_range for ensemble in ensembles]
+    ends = np.cumsum([len(price_range) for price_range in ranges])
+    bounds = np.split(torch.cat(ranges).cpu().numpy(), ends[:-1])
+    return [(exp(float(own[:, 0].min())), exp(float(own[:, 1].max()))) for own in bounds]

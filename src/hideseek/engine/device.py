@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-__all__ = ["for_each_block", "one_thread", "resolve_device", "to_host", "training_threads"]
+__all__ = ["for_each_block", "for_each_table", "one_thread", "resolve_device", "to_host", "training_threads"]
 
 _STREAMS = 4
+_MOST_THREADS = 8
+"""Threads for the work of single tables, much of which holds Python's lock."""
+
 _ROWS_FOR_MANY_THREADS = 2**17
 """Rows in a step, over all members, from which more threads pay off even on a busy machine.
 
@@ -31,6 +37,9 @@ def resolve_device(device: str | torch.device) -> torch.device:
         device = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(device)
 
+
+_Table = TypeVar("_Table")
+_Result = TypeVar("_Result")
 
 _lock = threading.Lock()
 _inside: set[object] = set()
@@ -71,6 +80,20 @@ def training_threads(device: torch.device, rows_per_step: int) -> AbstractContex
     if device.type == "cpu" and rows_per_step < _ROWS_FOR_MANY_THREADS:
         return one_thread()
     return nullcontext()
+
+
+def for_each_table(work: Callable[[_Table], _Result], tables: Sequence[_Table], device: torch.device) -> list[_Result]:
+    """Return the result for each table: on several threads where a GPU trains, which leaves the other cores idle.
+
+    On a CPU one after the other: there other fits may be using the other cores.
+    """
+    if device.type == "cpu" or len(tables) == 1:
+        return [work(table) for table in tables]
+    n_threads = min(_MOST_THREADS, os.cpu_count() or 1)
+    # Each thread has a current GPU of its own.
+    start = partial(torch.cuda.set_device, torch.cuda.current_device()) if torch.cuda.is_available() else None
+    with one_thread(), ThreadPoolExecutor(n_threads, initializer=start) as pool:
+        return list(pool.map(work, tables))
 
 
 def for_each_block(job: Callable[[slice], None], blocks: Iterable[slice], device: torch.device) -> None:

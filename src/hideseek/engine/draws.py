@@ -7,6 +7,7 @@ the cell's number are mixed into 32 bits, all with integer operations, which are
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 
 import numpy as np
@@ -27,6 +28,7 @@ __all__ = [
     "integers",
     "member_seeds",
     "normal",
+    "seeds_of_members",
     "step_keys",
     "uniform",
     "words",
@@ -88,8 +90,13 @@ def step_keys(seeds: NDArray[np.integer], stream: Stream, start: int, stop: int)
 
 def member_seeds(seed: int, n_members: int) -> NDArray[np.int64]:
     """Return the seeds of an ensemble's members; the first k do not depend on how many follow."""
-    keys = Keys(torch.tensor([seed]), Stream.MEMBER).words_at(torch.arange(n_members))
-    return ((keys[:, 0] >> 1) & (2**63 - 1)).numpy()
+    return seeds_of_members([seed], n_members).reshape(-1)
+
+
+def seeds_of_members(seeds: Sequence[int], n_members: int) -> NDArray[np.int64]:
+    """Return the seeds of several ensembles' members, see ``member_seeds``. Shape: ``(seeds, members)``."""
+    keys = Keys(torch.tensor(list(seeds)), Stream.MEMBER).words_at(torch.arange(n_members))
+    return ((keys >> 1) & (2**63 - 1)).t().numpy()
 
 
 class Draws:

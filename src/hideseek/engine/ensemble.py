@@ -22,7 +22,10 @@ from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Stack
 from hideseek.engine.strata import stratified
 
-__all__ = ["POOLS", "POOL_ROWS", "Ensemble", "Kept", "draw_noise", "draw_pool"]
+__all__ = ["FULL_ROWS", "POOLS", "POOL_ROWS", "Ensemble", "Kept", "Rows", "draw_noise", "draw_pool", "draw_pools"]
+
+Rows = NDArray[np.floating] | Tensor
+"""Raw rows, ``(rows, columns)``; or a tensor of standardised ones, ``(rows, inputs)``."""
 
 POOL_ROWS = 256
 """Replacement rows stored with a fitted model: the largest number of draws that a prediction can average."""
@@ -33,7 +36,7 @@ POOLS = ("values", "means")
 _MEAN_OF = 16
 """Number of values averaged into one mean."""
 
-_FULL_ROWS = 64
+FULL_ROWS = 64
 """Batches are padded to a multiple of this. Vector units process the last few rows of a batch differently; without
 padding a row's result would depend on the other rows."""
 
@@ -46,10 +49,19 @@ def draw_pool(seed: int, X: Tensor, groups: Groups | None = None) -> Tensor:
 
     Shape: ``(rows, columns)`` -> ``(POOL_ROWS, columns)``.
     """
-    keys = step_keys(np.array([seed]), Stream.POOL, 0, 3)
-    n_features = X.shape[1] if groups is None else groups.n_features
-    picks = integers(keys[0].to(X.device), POOL_ROWS * n_features, len(X)).view(POOL_ROWS, n_features)
-    pool = X.gather(0, picks if groups is None else groups.to_columns(picks))
+    return draw_pools([seed], X[None], groups)[0]
+
+
+def draw_pools(seeds: Sequence[int], X: Tensor, groups: Groups | None = None) -> Tensor:
+    """Draw the replacement rows of several tables, as ``draw_pool`` does with the seed of each.
+
+    Shape: ``(tables, rows, columns)`` -> ``(tables, POOL_ROWS, columns)``.
+    """
+    n_tables, n_rows, n_columns = X.shape
+    keys = step_keys(np.array(seeds), Stream.POOL, 0, 3)
+    n_features = n_columns if groups is None else groups.n_features
+    picks = integers(keys[0].to(X.device), POOL_ROWS * n_features, n_rows).view(n_tables, POOL_ROWS, n_features)
+    pool = X.gather(1, picks if groups is None else groups.to_columns(picks, dim=2))
     return stratified(pool, keys[1:], groups)
 
 
@@ -69,10 +81,13 @@ def neighbours_averaged(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return averaged
 
 
-def draw_noise(seed: int, n_columns: int) -> Tensor:
-    """Draw standard normal noise, from which knockoffs make replacement rows. Shape: ``(POOL_ROWS, n_columns)``."""
-    keys = step_keys(np.array([seed]), Stream.POOL, 0, 3)
-    return stratified(normal(keys[0], POOL_ROWS * n_columns).view(POOL_ROWS, n_columns), keys[1:])
+def draw_noise(seeds: Sequence[int], n_columns: int) -> Tensor:
+    """Draw standard normal noise, from which knockoffs of several tables make replacement rows.
+
+    Shape: ``(seeds, POOL_ROWS, n_columns)``.
+    """
+    keys = step_keys(np.array(seeds), Stream.POOL, 0, 3)
+    return stratified(normal(keys[0], POOL_ROWS * n_columns).view(len(seeds), POOL_ROWS, n_columns), keys[1:])
 
 
 @dataclass(frozen=True)
@@ -125,32 +140,6 @@ class Ensemble:
     n_features: int | None = None
     threshold: float = 0.5
 
-    @classmethod
-    def trained(
-        cls,
-        stack: Stack,
-        visible: Tensor,
-        X: Tensor,
-        table: int,
-        *,
-        seed: int,
-        scaler: Scaler,
-        widths: Sequence[int] | None,
-        knockoffs: Knockoffs | None,
-        kept: Kept | None = None,
-    ) -> Self:
-        """Return the ensemble of members that learned from table number ``table``.
-
-        ``widths`` are the inputs per feature, ``knockoffs`` those of all tables.
-        Shape: ``X (tables, rows, inputs)``, standardised.
-        """
-        if knockoffs is None:
-            own, pool = None, draw_pool(seed, X[table], Groups.from_widths(widths))
-        else:
-            own = knockoffs.of(torch.tensor([table], device=visible.device))
-            pool = draw_noise(seed, X.shape[2])
-        return cls(stack, visible, pool.to(visible.device), scaler, own, kept)
-
     def members(self, index: NDArray[np.intp]) -> Self:
         """Return the ensemble of some of the members."""
         where = torch.from_numpy(index).to(self.visible.device)
@@ -169,14 +158,14 @@ class Ensemble:
             pool = (columns if ramps is None else ramps.behind(columns)).to(pool.device, pool.dtype)
         return replace(self, pool=pool[:n_rows].clone())
 
-    def masks(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+    def masks(self, X: Rows) -> NDArray[np.float32]:
         """Return how much of each feature is shown: the mean mask over the members that see it; 0 where none does.
 
         Shape: ``X (rows, columns)``, raw -> ``(rows, features)``.
         """
         return self.by_feature(X, lambda output: self.mean(self._masks(output)))
 
-    def masks_of_members(self, X: NDArray[np.floating]) -> NDArray[np.float32]:
+    def masks_of_members(self, X: Rows) -> NDArray[np.float32]:
         """Return the masks of each member; 0 where it does not see the feature.
 
         Shape: ``X (rows, columns)``, raw -> ``(members, rows, features)``, of the features that were kept.
@@ -193,7 +182,7 @@ class Ensemble:
         self._for_each_block(job, len(X))
         return out
 
-    def entry_prices(self, X: NDArray[np.floating], threshold: float) -> NDArray[np.float32]:
+    def entry_prices(self, X: Rows, threshold: float) -> NDArray[np.float32]:
         """Return the highest price at which each feature of each row is still selected.
 
         0 for features that were screened away. Shape: ``X (rows, columns)``, raw -> ``(rows, features)``.
@@ -215,7 +204,7 @@ class Ensemble:
             return masks(output, None if u is None else u[:, None])
         return masks_of_best(output, self.price_range, self.mean, self.threshold, self.n_features)
 
-    def by_feature(self, X: NDArray[np.floating], of_output: Callable[[Tensor], Tensor]) -> NDArray[np.float32]:
+    def by_feature(self, X: Rows, of_output: Callable[[Tensor], Tensor]) -> NDArray[np.float32]:
         """Return one number per row and feature, computed from Hide's output; 0 for features that were screened away.
 
         Shape: ``of_output``: ``(members, outputs, rows)`` -> ``(features, rows)``; ``X (rows, columns)``, raw ->
@@ -252,7 +241,7 @@ class Ensemble:
 
     def outputs(
         self,
-        X: NDArray[np.floating],
+        X: Rows,
         n_draws: int,
         *,
         softmax: bool,
@@ -324,15 +313,23 @@ class Ensemble:
         place[self.kept.features] = np.arange(len(self.kept.features))
         return place[features]
 
-    def standardised(self, X: NDArray[np.floating]) -> Tensor:
-        """Return the standardised rows, padded with zeros to a multiple of ``_FULL_ROWS`` (see there).
+    def standardised(self, X: Rows) -> Tensor:
+        """Return the standardised rows, padded with zeros to a multiple of ``FULL_ROWS`` (see there).
 
-        Shape: ``X (rows, columns)``, raw -> ``(members, inputs, padded rows)``.
+        Shape: ``X``, as ``inputs`` takes it -> ``(members, inputs, padded rows)``.
         """
-        X = X if self.kept is None else X[:, self.kept.columns]
-        x = torch.zeros(self.pool.shape[1], len(X) + -len(X) % _FULL_ROWS, device=self.pool.device)
-        x[:, : len(X)] = self.scaler.transform_on(x.device, X).t()
+        x = torch.zeros(self.pool.shape[1], len(X) + -len(X) % FULL_ROWS, device=self.pool.device)
+        x[:, : len(X)] = self.inputs(X).t()
         return x.expand(len(self.visible), -1, -1)
+
+    def inputs(self, X: Rows) -> Tensor:
+        """Return the standardised rows; a tensor is one of standardised rows already.
+
+        Shape: ``X (rows, columns)``, raw -> ``(rows, inputs)``.
+        """
+        if isinstance(X, Tensor):
+            return X
+        return self.scaler.transform_on(self.pool.device, X if self.kept is None else X[:, self.kept.columns])
 
     def _draws_at_once(self, n_rows: int) -> int:
         """Return for how many draws Seek is called at once: on a GPU, whose calls cost more than small products."""

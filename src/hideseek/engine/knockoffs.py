@@ -50,6 +50,11 @@ class Knockoffs(ABC):
         """Return the knockoffs of each member, given the member's table. Shape: ``table (members,)``, int64."""
         return self if len(self.tensors[0]) == 1 else type(self)(*(tensor[table] for tensor in self.tensors))
 
+    @staticmethod
+    def of_all(knockoffs: Sequence[Knockoffs]) -> Knockoffs:
+        """Return the knockoffs of several tables, all of one kind, as one."""
+        return type(knockoffs[0])(*map(torch.cat, zip(*(each.tensors for each in knockoffs), strict=True)))
+
     def to(self, device: torch.device) -> Self:
         """Return the same knockoffs on another device."""
         return type(self)(*(tensor.to(device) for tensor in self.tensors))

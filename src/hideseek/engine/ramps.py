@@ -91,14 +91,16 @@ class Ramps:
 
 def _knots(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return where the ramps of a column begin and end; empty for a column without ramps."""
-    knots = np.unique(np.quantile(values, np.linspace(0, 1, _PIECES + 1)))
+    ordered = np.sort(values)
+    knots = np.unique(np.quantile(ordered, np.linspace(0, 1, _PIECES + 1)))
     odd = max(_ODD, _BY_CHANCE / len(values) ** 0.5)
-    return knots if len(knots) > 2 and _distance_to_normal(values) > odd else np.empty(0)
+    far = len(knots) > 2 and _distance_to_normal(ordered, values.mean(), values.std()) > odd
+    return knots if far else np.empty(0)
 
 
-def _distance_to_normal(values: NDArray[np.float64]) -> float:
-    """Return the Kolmogorov distance between the values and a normal distribution of the same mean and deviation."""
-    deviations = (np.sort(values) - values.mean()) / values.std()
+def _distance_to_normal(values: NDArray[np.float64], mean: float, deviation: float) -> float:
+    """Return the Kolmogorov distance between sorted values and a normal distribution."""
+    deviations = (values - mean) / deviation
     expected = torch.special.ndtr(torch.from_numpy(deviations)).numpy()
     shares = np.arange(len(values) + 1) / len(values)
     return float(max((shares[1:] - expected).max(), (expected - shares[:-1]).max()))

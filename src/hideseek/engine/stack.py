@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import prod
 
 import numpy as np
@@ -207,13 +207,28 @@ class Stack:
         parts = [matrix[members].flatten() for matrix in hide] + [matrix[seeks].flatten() for matrix in seek]
         return replace(self, parameters=torch.cat(parts), price_range=price_range)
 
+    def part(self, members: slice) -> Stack:
+        """Return a copy of adjacent members; faster than ``of``."""
+        price_range = None if self.price_range is None else self.price_range[members].clone()
+        seeks = slice(members.start * self.n_seeks, members.stop * self.n_seeks)
+        hide, seek = self.matrices(self.parameters)
+        parts = [matrix[members].flatten() for matrix in hide] + [matrix[seeks].flatten() for matrix in seek]
+        return replace(self, parameters=torch.cat(parts), price_range=price_range)
+
+    @staticmethod
+    def of_all(stacks: Sequence[Stack]) -> Stack:
+        """Return the members of all stacks, which have the same shapes, one stack after the other."""
+        first = stacks[0]
+        if len(stacks) == 1:
+            return first
+        ranges = [stack.price_range for stack in stacks if stack.price_range is not None]
+        by_layer = zip(*(chain(*stack.matrices(stack.parameters)) for stack in stacks), strict=True)
+        parameters = torch.cat([matrix.flatten() for layer in by_layer for matrix in layer])
+        return replace(first, parameters=parameters, price_range=torch.cat(ranges) if ranges else None)
+
     def joined(self, other: Stack) -> Stack:
         """Return the stack of these members followed by those of another stack of the same shape."""
-        price_range = None
-        if self.price_range is not None and other.price_range is not None:
-            price_range = torch.cat((self.price_range, other.price_range))
-        weights = torch.cat((self.by_member(), other.by_member()))
-        return Stack.from_members(self.hide, self.seek, weights, self.groups, price_range)
+        return Stack.of_all((self, other))
 
     def seek_at(self, u: Tensor | None) -> list[Tensor]:
         """Return Seek's layers, as ``Mlp.forward`` takes them, with the input u absorbed into the bias.

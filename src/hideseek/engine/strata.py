@@ -21,30 +21,31 @@ STRATA = 16
 
 
 def stratified(pool: Tensor, keys: Tensor, groups: Groups | None = None) -> Tensor:
-    """Return the pool with each feature's values reordered so that every block of ``STRATA`` rows is representative.
+    """Return pools with each feature's values reordered so that every block of ``STRATA`` rows is representative.
 
     Args:
-        pool: A multiple of ``STRATA`` rows. Shape: ``(rows, columns)``.
-        keys: Keys of two steps, for the shuffles. Shape: ``(2, 1, 2)``.
+        pool: A multiple of ``STRATA`` rows of each table. Shape: ``(tables, rows, columns)``.
+        keys: Keys of two steps, for the shuffles. Shape: ``(2, tables, 2)``.
         groups: The columns of each feature, which are reordered together.
     """
     order = _sorted_rows(pool, groups)
-    shape = (STRATA, len(pool) // STRATA, order.shape[1])
-    within, between = (uniform(key, order.numel()) for key in keys)
-    order = order.view(shape).gather(1, within.view(shape).argsort(dim=1)).transpose(0, 1)
-    order = order.gather(1, between.view(order.shape).argsort(dim=1)).reshape(len(pool), -1)
+    n_tables, n_rows, n_features = order.shape
+    shape = (n_tables, STRATA, n_rows // STRATA, n_features)
+    within, between = (uniform(key, n_rows * n_features) for key in keys)
+    order = order.view(shape).gather(2, within.view(shape).argsort(dim=2)).transpose(1, 2)
+    order = order.gather(2, between.view(order.shape).argsort(dim=2)).reshape(n_tables, n_rows, n_features)
     order = order.to(pool.device)
-    return pool.gather(0, order if groups is None else groups.to_columns(order))
+    return pool.gather(1, order if groups is None else groups.to_columns(order, dim=2))
 
 
 def _sorted_rows(pool: Tensor, groups: Groups | None) -> Tensor:
     """Return the row order that sorts each feature's values, by its first column first.
 
-    Shape: ``(rows, columns)`` -> ``(rows, features)``, on the CPU.
+    Shape: ``(tables, rows, columns)`` -> ``(tables, rows, features)``, on the CPU.
     """
     values = pool.cpu()
     if groups is None:
-        return values.argsort(dim=0, stable=True)
-    widths = torch.bincount(groups.feature.cpu()).tolist()
-    features = torch.split(values, widths, dim=1)
-    return torch.from_numpy(np.stack([np.lexsort(columns.numpy().T[::-1]) for columns in features], axis=1))
+        return values.argsort(dim=1, stable=True)
+    features = np.split(values.numpy(), np.cumsum(torch.bincount(groups.feature.cpu()).numpy())[:-1], axis=2)
+    orders = [[np.lexsort(columns.T[::-1]) for columns in tables] for tables in features]
+    return torch.from_numpy(np.array(orders).transpose(1, 2, 0))

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from hideseek.engine.draws import draw_columns, member_seeds
+from hideseek.engine.draws import draw_columns, seeds_of_members
 from hideseek.engine.groups import Groups
 from hideseek.engine.knockoffs import Knockoffs
 from hideseek.engine.recipe import Recipe
@@ -100,25 +100,29 @@ def train_teams(
         groups=groups,
         on_progress=on_progress,
     )
+    visible = torch.from_numpy(members.visible).to(device)
     trained = []
     bounds = np.cumsum([0, *(team.n_members for team in teams)])
     for own in (slice(start, stop) for start, stop in pairwise(bounds.tolist())):
         # All members that leave out folds answer: each is needed to evaluate its own fold.
-        kept = _kept(history, members, own, 1.0 if members.fold is not None else recipe.kept_fraction)
-        visible = torch.from_numpy(members.visible[kept]).to(device)
-        trained.append(TrainedTeam(stack.of(torch.from_numpy(kept).to(device)), visible, _part(history, own)))
+        if members.fold is not None or recipe.kept_fraction == 1:
+            trained.append(TrainedTeam(stack.part(own), visible[own].clone(), _part(history, own)))
+            continue
+        kept = torch.from_numpy(_kept(history, members, own, recipe.kept_fraction)).to(device)
+        trained.append(TrainedTeam(stack.of(kept), visible[kept], _part(history, own)))
     return trained
 
 
 def _members(teams: Sequence[Team], recipe: Recipe) -> Members:
     """Return the members of all teams in order."""
     counts = [team.n_members for team in teams]
+    seeds = _seeds(teams)
     lowest = [team.lowest_price for team in teams if team.lowest_price is not None]
     folds = [_numbers(team) % team.n_folds for team in teams if team.n_folds is not None]
     return Members(
-        np.concatenate([_seeds(team)[team.first :] for team in teams]),
+        np.concatenate([own[team.first :] for own, team in zip(seeds, teams, strict=True)]),
         np.repeat([team.price for team in teams], counts),
-        np.concatenate([_visible(team, recipe) for team in teams]),
+        np.concatenate([_visible(team, own, recipe) for own, team in zip(seeds, teams, strict=True)]),
         np.repeat([team.table for team in teams], counts),
         np.repeat(np.array(lowest), counts) if len(lowest) == len(teams) else None,
         np.concatenate(folds) if len(folds) == len(teams) else None,
@@ -129,16 +133,18 @@ def _numbers(team: Team) -> NDArray[np.int64]:
     return np.arange(team.first, team.first + team.n_members)
 
 
-def _seeds(team: Team) -> NDArray[np.int64]:
-    """Return the seeds of the members, and of the members that come before them."""
-    return member_seeds(team.seed, team.first + team.n_members)
+def _seeds(teams: Sequence[Team]) -> list[NDArray[np.int64]]:
+    """Return the seeds of each team's members, and of the members that come before them."""
+    counts = [team.first + team.n_members for team in teams]
+    seeds = seeds_of_members([team.seed for team in teams], max(counts))
+    return [own[:count] for own, count in zip(seeds, counts, strict=True)]
 
 
-def _visible(team: Team, recipe: Recipe) -> NDArray[np.bool_]:
+def _visible(team: Team, seeds: NDArray[np.int64], recipe: Recipe) -> NDArray[np.bool_]:
     """Return the features that each member of one team sees. Shape: ``(members, features)``."""
     visible = np.tile(team.varies, (team.n_members, 1))
     if recipe.column_fraction < 1:
-        drawn = draw_columns(_seeds(team), int(team.varies.sum()), recipe.column_fraction)
+        drawn = draw_columns(seeds, int(team.varies.sum()), recipe.column_fraction)
         visible[:, team.varies] = drawn[team.first :]
     return visible
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from hideseek.engine.along import answers_along, price_bounds, votes_along
-from hideseek.engine.device import one_thread
+from hideseek.engine.along import answers_to, price_bounds_of_all, votes_on
+from hideseek.engine.device import for_each_table, one_thread
 from hideseek.engine.ensemble import Ensemble
-from hideseek.search.losses import loss_of_nothing, mean_and_error, row_losses, score
-from hideseek.search.parts import N_FOLDS, Part, rows_by_fold
+from hideseek.engine.questions import Question
+from hideseek.search.losses import loss_of_nothing, mean_and_error, row_losses, score, weighted_mean
+from hideseek.search.parts import LearnedFrom, LeftOut, Part
 from hideseek.search.path import Floats, PenaltyPath
 
 __all__ = ["Judged", "best_range", "choose_price", "judge"]
@@ -21,7 +24,7 @@ _POSITIONS = np.linspace(0.1, 1.1, 17)
 """Prices that are compared, as shares of the logarithmic range."""
 
 _MOST_ROWS = 1000
-"""Rows of a fold on which prices are compared."""
+"""Rows on which the selections of members are compared."""
 
 _DRAWS = 4
 
@@ -62,10 +65,10 @@ class Judged:
     null_loss: float
     n_learned: int
 
-    @property
+    @cached_property
     def mean_loss(self) -> Floats:
         """The mean loss at each price. Shape: ``(prices,)``."""
-        return mean_and_error(self.losses, self.rows.weight)[0]
+        return weighted_mean(self.losses, self.rows.weight)
 
     def cost(self, lowest: float) -> Floats:
         """Return the share of the explained loss that is lost at each price, and what the features count for.
@@ -81,44 +84,80 @@ class Judged:
         return self.disagreement / np.maximum(self.n_selected, 1)
 
 
-def judge(candidate: Ensemble, part: Part, fold: NDArray[np.int64] | None, *, loss: str, threshold: float) -> Judged:
-    """Ask the members about the rows that they did not learn from, at every price.
+def judge(
+    candidates: Sequence[Ensemble], tables: Sequence[LearnedFrom], *, loss: str, threshold: float
+) -> list[Judged]:
+    """Ask the members of each ensemble about the rows that they did not learn from, at every price.
 
     Args:
-        candidate: Answers for a range of prices; member i leaves out fold i modulo ``N_FOLDS``.
-        part: The rows that it learned from.
-        fold: The fold of each row; None: no rows were left out, and all of them are used.
+        candidates: Each answers for a range of prices. All are on one device.
+        tables: The table that each candidate learned from; all of its rows are used where none were left out.
         loss: "cross_entropy" or "squared_error".
         threshold: A feature is selected where its mean mask is greater.
     """
-    low, high = np.log(price_bounds(candidate))
-    prices = np.exp(low + (high - low) * _POSITIONS)
-    n_members, n_draws = len(candidate.visible), min(_DRAWS, len(candidate.pool))
-    rows = [np.arange(len(part.target))] if fold is None else rows_by_fold(fold, _MOST_ROWS)[:n_members]
-    outputs, n_selected = [], []
+    asked = [_Asked.of(*case) for case in zip(candidates, _price_grids(candidates), tables, strict=True)]
     with one_thread():  # the operations are too small to be shared
-        for number, own in enumerate(rows):
-            members = np.arange(number, n_members, 1 if fold is None else N_FOLDS)
-            answers, counts = answers_along(
-                candidate.members(members),
-                part.table[own],
-                prices.tolist(),
-                n_draws,
-                softmax=loss != "squared_error",
-                threshold=threshold,
-            )
-            outputs.append(answers.astype(np.float64))
-            n_selected.append(counts)
-        every = np.concatenate(rows)
-        votes = votes_along(candidate, part.table[every[:: -(-len(every) // _MOST_ROWS)]], prices.tolist(), threshold)
-    output, used = np.concatenate(outputs, axis=1), replace(part, weight=part.relative_weight()).rows(every)
+        questions = [question for one in asked for question in one.by_fold]
+        answers = iter(answers_to(questions, _DRAWS, softmax=loss != "squared_error", threshold=threshold))
+        votes = votes_on([one.of_everyone for one in asked], threshold)
+    found = [(one, [next(answers) for _ in one.by_fold], own) for one, own in zip(asked, votes, strict=True)]
+    return for_each_table(lambda answered: _judged(*answered, loss), found, candidates[0].pool.device)
+
+
+def _price_grids(candidates: Sequence[Ensemble]) -> list[Floats]:
+    """Return the prices that are compared of each candidate."""
+    logarithms = (np.log(bounds) for bounds in price_bounds_of_all(candidates))
+    return [np.exp(low + (high - low) * _POSITIONS) for low, high in logarithms]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the members of an ensemble are asked, and of which rows.
+
+    Attributes:
+        prices: Shape: ``(prices,)``.
+        table: What they learned from.
+        rows: The rows of all folds that a member left out.
+        by_fold: For each fold a question to the members that left it out.
+        of_everyone: A question to all members about some of the rows.
+    """
+
+    prices: Floats
+    table: LearnedFrom
+    rows: NDArray[np.intp]
+    by_fold: list[Question]
+    of_everyone: Question
+
+    @classmethod
+    def of(cls, candidate: Ensemble, prices: Floats, table: LearnedFrom) -> _Asked:
+        everyone, grid = np.arange(len(candidate.visible)), prices.tolist()
+        folds = table.left_out(len(everyone)) or [LeftOut(np.arange(len(table.x)), table.x, everyone)]
+        rows, x = np.concatenate([fold.rows for fold in folds]), torch.cat([fold.x for fold in folds])
+        return cls(
+            prices,
+            table,
+            rows,
+            [Question(candidate, fold.members, fold.x, grid) for fold in folds],
+            Question(candidate, everyone, x[:: -(-len(rows) // _MOST_ROWS)], grid),
+        )
+
+
+def _judged(
+    asked: _Asked,
+    answers: Sequence[tuple[NDArray[np.float32], NDArray[np.int32]]],
+    votes: NDArray[np.float32],
+    loss: str,
+) -> Judged:
+    """Return what was answered, with the losses of the rows."""
+    part = asked.table.part
+    output, used = np.concatenate([own for own, _ in answers], axis=1), part.with_relative_weight().rows(asked.rows)
     return Judged(
-        prices,
+        asked.prices,
         used,
-        np.stack([row_losses(loss, each, used.target) for each in output]),
+        row_losses(loss, output, used.target),
         output,
-        np.concatenate(n_selected, axis=1).mean(axis=1),
-        _disagreement(votes, n_members),
+        np.concatenate([n_selected for _, n_selected in answers], axis=1).mean(axis=1),
+        _disagreement(votes, len(asked.of_everyone.members)),
         loss_of_nothing(loss, output.shape[2], used),
         len(part.target),
     )
@@ -156,7 +195,7 @@ def choose_price(judged: Judged, *, loss: str, n_given: int) -> PenaltyPath:
         error,
         mean - mean.min(),
         excess_error,
-        np.array([score(loss, output, judged.rows.target) for output in judged.outputs]),
+        np.array([score(loss, output.astype(np.float64), judged.rows.target) for output in judged.outputs]),
         "r2" if loss == "squared_error" else "auroc",
         np.asarray(judged.n_selected, dtype=np.float64),
         judged.null_loss,

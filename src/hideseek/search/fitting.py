@@ -7,28 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from hideseek.engine.device import resolve_device
-from hideseek.engine.ensemble import Ensemble
+from hideseek.engine.device import for_each_table, resolve_device
+from hideseek.engine.ensemble import Ensemble, draw_noise, draw_pools
 from hideseek.engine.groups import Groups
+from hideseek.engine.knockoffs import Knockoffs
 from hideseek.engine.recipe import LOWEST_PRICE, PRICE_PER_FEATURE, Recipe
 from hideseek.engine.replacement import KNOCKOFFS, fit_knockoffs
-from hideseek.engine.stack import History
+from hideseek.engine.stack import Data, History
 from hideseek.engine.teams import Team, TrainedTeam, train_teams
 from hideseek.errors import InputError
 from hideseek.progress import training_progress
 from hideseek.search.choice import choose_price
-from hideseek.search.held_out import measure_trust
+from hideseek.search.held_out import Fitted, measure_trust
 from hideseek.search.learned import Learned
-from hideseek.search.parts import N_FOLDS, as_tables, folds_of
+from hideseek.search.parts import N_FOLDS, LearnedFrom, as_tables, folds_of
 from hideseek.search.path import PenaltyPath
 from hideseek.search.problem import Problem
-from hideseek.search.ranges import Search, train_ranges
+from hideseek.search.ranges import Found, Search, train_ranges
 from hideseek.search.refinement import refined
 from hideseek.search.stand_ins import Features, stand_ins_among
 from hideseek.search.trimming import Trimmed, trim
@@ -69,26 +72,38 @@ class Settings:
 
 def learn(settings: Settings, problems: Sequence[Problem]) -> list[Learned]:
     """Return what is learned of each problem."""
-    recipe, answers_for_range = settings.recipe, bool(settings.recipe.highest_prices)
-    device = resolve_device(settings.device)
-    trimmed = [
-        trim(problem, settings.most_features, find_copies=answers_for_range, device=device) for problem in problems
-    ]
-    if recipe.ramps:
-        trimmed = [each._replace(problem=each.problem.with_ramps()) for each in trimmed]
+    answers_for_range, device = bool(settings.recipe.highest_prices), resolve_device(settings.device)
+    trimmed = _trim_all(settings, problems, device)
     learned: dict[int, Learned] = {}
     for together in _of_one_shape(trimmed):
         training = _Training(settings, [trimmed[i].problem for i in together])
         learned |= zip(
             together, _train_ranges(training) if answers_for_range else _train_one_price(training), strict=True
         )
-    found = []
-    for i, (whole, (problem, screening, copies)) in enumerate(zip(problems, trimmed, strict=True)):
-        stand_ins = _stand_ins(settings, learned[i].ensemble, whole, problem, copies) if copies is not None else None
-        ensemble = replace(learned[i].ensemble, kept=problem.kept)
+
+    def finished(i: int) -> Learned:
+        problem, screening, copies = trimmed[i]
+        ensemble, stand_ins = learned[i].ensemble, None
+        if copies is not None:
+            stand_ins = _stand_ins(settings, ensemble, problems[i], problem, copies)
+        ensemble = replace(ensemble, kept=problem.kept)
         one = replace(learned[i], ensemble=ensemble, screening=screening, copies=copies, stand_ins=stand_ins)
-        found.append(one.with_pool(settings.pool, settings.pool_rows))
-    return found
+        return one.with_pool(settings.pool, settings.pool_rows)
+
+    return for_each_table(finished, range(len(problems)), device)
+
+
+def _trim_all(settings: Settings, problems: Sequence[Problem], device: torch.device) -> list[Trimmed]:
+    """Drop the features that are not worth training on, and add ramps where the recipe has them."""
+    recipe, most = settings.recipe, settings.most_features
+
+    def trimmed(problem: Problem) -> Trimmed:
+        one = trim(problem, most, find_copies=bool(recipe.highest_prices), device=device)
+        return one._replace(problem=one.problem.with_ramps()) if recipe.ramps else one
+
+    if most:  # screening fills the memory of a GPU, so it takes one table at a time
+        return [trimmed(problem) for problem in problems]
+    return for_each_table(trimmed, problems, device)
 
 
 def _of_one_shape(trimmed: Sequence[Trimmed]) -> list[list[int]]:
@@ -103,26 +118,33 @@ class _Training:
     """Problems of one shape on their device, ready to train teams on.
 
     Attributes:
+        device: Where to train.
         n_given: Over how many features the mean of a mask runs.
-        folds: The fold of each row of each problem, or None where none is left out.
+        tables: What is learned from, with the fold of each row where rows are left out.
     """
 
     def __init__(self, settings: Settings, problems: Sequence[Problem]) -> None:
         recipe = settings.recipe
         self.settings, self.problems = settings, problems
-        self._device = resolve_device(settings.device)
+        self.device = resolve_device(settings.device)
         _, _, self._n_outputs, self._widths = problems[0].shape
         if Groups.from_widths(self._widths) is not None and recipe.replacement in KNOCKOFFS:
             _refuse_knockoffs(recipe, problems[0])
         self.n_given = problems[0].n_given(recipe.column_fraction)
-        self.folds = [folds_of(each.train.target, each.seed) if recipe.highest_prices else None for each in problems]
-        self._data = as_tables(
-            [each.train.standardised(each.scaler, fold) for each, fold in zip(problems, self.folds, strict=True)]
-        )
+
+        def dealt(problem: Problem) -> tuple[Data, NDArray[np.int64] | None]:
+            fold = folds_of(problem.train.target, problem.seed) if recipe.highest_prices else None
+            return problem.train.standardised(problem.scaler, fold), fold
+
+        data, folds = zip(*for_each_table(dealt, problems, self.device), strict=True)
+        self._data = as_tables(data)
+        self.tables = [LearnedFrom(each.train, *own) for each, *own in zip(problems, self._data.X, folds, strict=True)]
         held_out = [each.held_out.standardised(each.scaler) for each in problems if each.held_out is not None]
         self._held_out = as_tables(held_out) if held_out else None
-        columns = self._data.X.transpose(1, 2).to(self._device)
-        self._knockoffs = fit_knockoffs(recipe.replacement, columns, [each.seed for each in problems])
+        self._knockoffs: Knockoffs | None = None
+        if recipe.replacement in KNOCKOFFS:
+            columns = self._data.X.transpose(1, 2).to(self.device)
+            self._knockoffs = fit_knockoffs(recipe.replacement, columns, [each.seed for each in problems])
 
     def train(self, teams: Sequence[Team]) -> list[TrainedTeam]:
         """Train the members of all teams at once, with a bar where that is wanted."""
@@ -134,57 +156,75 @@ class _Training:
                 teams,
                 loss=self.settings.loss,
                 n_outputs=self._n_outputs,
-                device=self._device,
+                device=self.device,
                 validation=self._held_out,
                 knockoffs=self._knockoffs,
-                groups=Groups.from_widths(self._widths, self._device),
+                groups=Groups.from_widths(self._widths, self.device),
                 on_progress=on_progress,
             )
 
     def ensemble(self, number: int, team: TrainedTeam) -> Ensemble:
         """Return the ensemble of a team that was trained on this problem."""
-        return Ensemble.trained(
-            team.stack,
-            team.visible,
-            self._data.X,
-            number,
-            seed=self.problems[number].seed,
-            scaler=self.problems[number].scaler,
-            widths=self._widths,
-            knockoffs=self._knockoffs,
-        )
+        knockoffs = None
+        if self._knockoffs is not None:
+            knockoffs = self._knockoffs.of(torch.tensor([number], device=self.device))
+        return Ensemble(team.stack, team.visible, self._pools[number], self.problems[number].scaler, knockoffs)
 
-    def refined(self, ensembles: Sequence[Ensemble]) -> list[Ensemble]:
-        """Return the ensembles of all problems, with Seeks that have learned from the selected features."""
+    @cached_property
+    def _pools(self) -> Tensor:
+        """What hidden values of each problem are replaced with. Shape: ``(problems, rows of a pool, inputs)``."""
+        seeds, X = [problem.seed for problem in self.problems], self._data.X
+        if self._knockoffs is not None:
+            return draw_noise(seeds, X.shape[2]).to(self.device)
+        return draw_pools(seeds, X, Groups.from_widths(self._widths)).to(self.device)
+
+    def refined(self, trained: Sequence[_Trained]) -> list[_Trained]:
+        """Return the same with Seeks that have learned from the selected features, where the recipe says so."""
         settings = self.settings
         if not settings.recipe.refinement:
-            return list(ensembles)
-        return refined(
-            ensembles,
-            self.problems,
-            self.folds,
+            return list(trained)
+        ensembles = refined(
+            [each.ensemble for each in trained],
+            self._data,
+            [problem.seed for problem in self.problems],
             recipe=settings.recipe,
             loss=settings.loss,
             threshold=settings.threshold,
             knockoffs=self._knockoffs,
         )
+        return [each._replace(ensemble=ensemble) for each, ensemble in zip(trained, ensembles, strict=True)]
 
-    def learned(
-        self, number: int, ensemble: Ensemble, team: TrainedTeam, penalty: float, path: PenaltyPath | None = None
-    ) -> Learned:
-        """Return what was learned of a problem."""
-        problem, settings = self.problems[number], self.settings
+    def learned(self, trained: Sequence[_Trained]) -> list[Learned]:
+        """Return what was learned of each problem."""
+        settings = self.settings
+        cases = zip(trained, self.tables, self.problems, strict=True)
         trust = measure_trust(
-            ensemble,
-            problem.train,
-            problem.held_out,
-            self.folds[number],
+            [Fitted(each.ensemble, table, problem.held_out) for each, table, problem in cases],
             loss=settings.loss,
             threshold=settings.threshold,
             n_draws=settings.n_draws,
         )
-        history = _history(team.history, penalty, self.n_given)
-        return Learned(ensemble, settings.recipe, penalty, history, len(problem.names), path=path, trust=trust)
+        return [
+            Learned(
+                each.ensemble,
+                settings.recipe,
+                each.penalty,
+                _history(each.team.history, each.penalty, self.n_given),
+                len(problem.names),
+                path=each.path,
+                trust=own,
+            )
+            for each, problem, own in zip(trained, self.problems, trust, strict=True)
+        ]
+
+
+class _Trained(NamedTuple):
+    """A trained team, as an ensemble at its price."""
+
+    ensemble: Ensemble
+    team: TrainedTeam
+    penalty: float
+    path: PenaltyPath | None = None
 
 
 def _train_one_price(training: _Training) -> list[Learned]:
@@ -195,41 +235,32 @@ def _train_one_price(training: _Training) -> list[Learned]:
         usual = float(problem.price_per_feature * n_given)
         penalties.append(usual if problem.penalty is None else problem.penalty)
         teams.append(Team(problem.seed, penalties[i] / n_given, i, problem.varies, n_members))
-    return [
-        training.learned(i, training.ensemble(i, team), team, penalties[i])
-        for i, team in enumerate(training.train(teams))
+    trained = [
+        _Trained(training.ensemble(i, team), team, penalty)
+        for i, (team, penalty) in enumerate(zip(training.train(teams), penalties, strict=True))
     ]
+    return training.learned(trained)
 
 
 def _train_ranges(training: _Training) -> list[Learned]:
     """Train for ranges of prices, and choose a range and a price for each problem."""
     settings, n_given = training.settings, training.n_given
     searches = [
-        Search(
-            _ranges(problem, i, settings.recipe, fold is not None),
-            problem.train,
-            fold,
-            partial(training.ensemble, i),
-            settings.threshold,
-        )
-        for i, (problem, fold) in enumerate(zip(training.problems, training.folds, strict=True))
+        Search(_ranges(problem, i, settings.recipe, table.fold is not None), table, partial(training.ensemble, i))
+        for i, (problem, table) in enumerate(zip(training.problems, training.tables, strict=True))
     ]
     n_scouts = min(settings.recipe.n_scouts, settings.recipe.n_members)
-    found = train_ranges(training.train, searches, n_scouts, settings.loss)
-    paths = [choose_price(each.judged, loss=settings.loss, n_given=n_given) for each in found]
-    penalties = [
-        float(path.penalty[path.chosen]) if problem.penalty is None else problem.penalty
-        for path, problem in zip(paths, training.problems, strict=True)
-    ]
-    ensembles = training.refined(
-        [
-            replace(each.ensemble, price=max(penalty / n_given, _LEAST_PRICE))
-            for each, penalty in zip(found, penalties, strict=True)
-        ]
-    )
-    return [
-        training.learned(i, ensembles[i], found[i].team, penalties[i], paths[i]) for i in range(len(training.problems))
-    ]
+    ranges = train_ranges(training.train, searches, n_scouts, loss=settings.loss, threshold=settings.threshold)
+
+    def at_price(case: tuple[Found, Problem]) -> _Trained:
+        found, problem = case
+        path = choose_price(found.judged, loss=settings.loss, n_given=n_given)
+        penalty = float(path.penalty[path.chosen]) if problem.penalty is None else problem.penalty
+        price = max(penalty / n_given, _LEAST_PRICE)
+        return _Trained(replace(found.ensemble, price=price), found.team, penalty, path)
+
+    cases = list(zip(ranges, training.problems, strict=True))
+    return training.learned(training.refined(for_each_table(at_price, cases, training.device)))
 
 
 def _ranges(problem: Problem, table: int, recipe: Recipe, has_folds: bool) -> list[Team]:

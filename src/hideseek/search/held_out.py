@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
-from hideseek.engine.along import price_bounds
-from hideseek.engine.device import one_thread
-from hideseek.engine.ensemble import Ensemble
+from hideseek.engine.along import answers_to, price_bounds, price_bounds_of_all, sets_of_members
+from hideseek.engine.device import for_each_table, one_thread
+from hideseek.engine.ensemble import Ensemble, Rows
+from hideseek.engine.questions import Question, can_join
 from hideseek.search.losses import loss_of_nothing, mean_and_error, row_losses, score
-from hideseek.search.parts import N_FOLDS, Part, rows_by_fold
+from hideseek.search.parts import LearnedFrom, Part
 from hideseek.search.path import Floats
 from hideseek.search.trust import Trust
 
-__all__ = ["measure_trust"]
-
-_MOST_ROWS = 1000
-"""Rows of a fold that are looked at."""
+__all__ = ["Fitted", "measure_trust"]
 
 _EVERYTHING = -1.0
 """A threshold that every mask is above."""
@@ -28,62 +28,82 @@ _CLOSE = {"cross_entropy": 0.1, "squared_error": 0.2}
 """Up to which difference in a probability, or in a standardised value, two predictions are close."""
 
 
-@dataclass(frozen=True)
-class _Group:
-    """Rows, and the members that have not learned from them: positions in the ensemble."""
+class Fitted(NamedTuple):
+    """An ensemble, and the rows that are known of its table.
 
-    rows: Part
-    members: NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class _Answers:
-    """What a group's members say of its rows.
-
-    Shape: ``selected`` and ``everything (rows, outputs)``, ``n_selected (rows,)``; ``alike (rows, pairs)`` for pairs of
-    members that both learned from the rows or both did not, ``alike_held_out (rows, pairs)`` for the other pairs.
+    Attributes:
+        ensemble: The members that answer, at their price.
+        table: What they learned from.
+        held_out: Rows that no member learned from; looked at where there are no folds.
     """
 
-    selected: Floats
-    everything: Floats
-    n_selected: NDArray[np.int64]
-    alike: Floats
-    alike_held_out: Floats
+    ensemble: Ensemble
+    table: LearnedFrom
+    held_out: Part | None
 
 
-def measure_trust(
-    ensemble: Ensemble,
-    train: Part,
-    held_out: Part | None,
-    fold: NDArray[np.int64] | None,
-    *,
-    loss: str,
-    threshold: float,
-    n_draws: int,
-) -> Trust:
-    """Measure how well the members do on rows that they did not learn from.
+@dataclass(frozen=True)
+class _Group:
+    """Rows of a table, and the members of its ensemble that have not learned from them, by position.
+
+    ``X`` are the same rows as ``Ensemble.inputs`` takes them.
+    """
+
+    ensemble: Ensemble
+    rows: Part
+    X: Rows
+    members: NDArray[np.intp]
+
+    def question(self) -> Question | None:
+        """Return the question about these rows at the ensemble's price; None for members that have no range."""
+        if self.ensemble.price is None or not isinstance(self.X, Tensor):
+            return None
+        return Question(self.ensemble, self.members, self.X, [self.ensemble.price])
+
+
+class _Answers(NamedTuple):
+    """What the networks answer about a group's rows.
+
+    Shape: ``selected`` and ``everything (rows, outputs)``, ``n_selected (rows,)``; ``sets (all members, rows,
+    features)``.
+    """
+
+    selected: NDArray[np.floating]
+    everything: NDArray[np.floating]
+    n_selected: NDArray[np.integer]
+    sets: NDArray[np.bool_]
+
+
+def measure_trust(fitted: Sequence[Fitted], *, loss: str, threshold: float, n_draws: int) -> list[Trust]:
+    """Measure how well the members of each ensemble do on rows that they did not learn from.
 
     Args:
-        ensemble: The members that answer, at their price; member i leaves out fold i modulo ``N_FOLDS``.
-        train: The rows of the fit.
-        held_out: Rows that no member learned from; looked at where there are no folds.
-        fold: The fold of each row of ``train``; None: every member learned from all of them.
+        fitted: Ensembles of one shape, on one device.
         loss: "cross_entropy" or "squared_error".
         threshold: A feature is selected where its mean mask is greater.
         n_draws: Draws of the hidden features over which a prediction is averaged.
     """
-    train = replace(train, weight=train.relative_weight())
-    score_name, n_features = "r2" if loss == "squared_error" else "auroc", ensemble.visible.shape[1]
-    groups = _groups(len(ensemble.visible), train, held_out, fold)
+    groups = [_groups(one) for one in fitted]
+    with one_thread():  # the operations are too small to be shared
+        answers = iter(_ask([group for own in groups for group in own], loss, threshold, n_draws))
+    cases = [(one, own, [next(answers) for _ in own]) for one, own in zip(fitted, groups, strict=True)]
+    return for_each_table(lambda case: _trust(*case, loss), cases, fitted[0].ensemble.pool.device)
+
+
+def _trust(fitted: Fitted, groups: Sequence[_Group], answers: Sequence[_Answers], loss: str) -> Trust:
+    """Return the figures of one ensemble."""
+    score_name, n_features = "r2" if loss == "squared_error" else "auroc", fitted.ensemble.visible.shape[1]
     if not groups:
         return Trust(score_name, 0, n_features).with_warnings()
-    with one_thread():  # the operations are too small to be shared
-        answers = [_ask(ensemble, group, loss, threshold, n_draws) for group in groups]
     rows = _joined([group.rows for group in groups])
-    selected, everything = (np.concatenate([getattr(each, name) for each in answers]) for name in _PREDICTIONS)
+    selected, everything = (
+        np.concatenate(parts).astype(np.float64)
+        for parts in ([each.selected for each in answers], [each.everything for each in answers])
+    )
     losses = np.stack([row_losses(loss, output, rows.target) for output in (selected, everything)])
     (loss_selected, loss_all), _ = mean_and_error(losses, rows.weight)
     _, error = mean_and_error(losses[:1] - losses[1:], rows.weight)
+    pairs = [_alike(each.sets, group.members) for each, group in zip(answers, groups, strict=True)]
     return Trust(
         score_name,
         len(rows.target),
@@ -97,40 +117,63 @@ def measure_trust(
         loss_none=_known(loss_of_nothing(loss, selected.shape[1], rows)),
         difference_error=_known(error[0]),
         sufficient=float((np.abs(selected - everything).max(axis=1) <= _CLOSE[loss]).mean()),
-        agreement=_mean_of([each.alike for each in answers]),
-        agreement_held_out=_mean_of([each.alike_held_out for each in answers]),
+        agreement=_mean_of([alike for alike, _ in pairs]),
+        agreement_held_out=_mean_of([alike for _, alike in pairs]),
     ).with_warnings()
 
 
-_PREDICTIONS = ("selected", "everything")
-
-
-def _groups(n_members: int, train: Part, held_out: Part | None, fold: NDArray[np.int64] | None) -> list[_Group]:
+def _groups(fitted: Fitted) -> list[_Group]:
     """Return the rows to look at, by the members that have not learned from them; none where there are no such rows."""
-    everyone = np.arange(n_members)
-    if fold is None:
-        return [] if held_out is None else [_Group(held_out, everyone)]
+    ensemble, table, held_out = fitted
+    n_members, train = len(ensemble.visible), table.part.with_relative_weight()
+    if table.fold is None:
+        return [] if held_out is None else [_Group(ensemble, held_out, held_out.table, np.arange(n_members))]
+    return [_Group(ensemble, train.rows(fold.rows), fold.x, fold.members) for fold in table.left_out(n_members)]
+
+
+def _ask(groups: Sequence[_Group], loss: str, threshold: float, n_draws: int) -> list[_Answers]:
+    """Ask for the predictions from the selected features and from all, and for the sets of all members.
+
+    Groups of all tables are asked together where that is faster.
+    """
+    questions = [question for group in groups if (question := group.question()) is not None]
+    n_joined = sum(can_join(question, question.n_seek_cells(n_draws)) for question in questions)
+    if not groups or n_joined < len(groups):
+        return [_ask_group(group, loss, threshold, n_draws) for group in groups]
+    softmax = loss != "squared_error"
+    lowest = [low for low, _ in price_bounds_of_all([question.ensemble for question in questions])]
+    at_lowest = [replace(question, prices=[low]) for question, low in zip(questions, lowest, strict=True)]
+    everyone = [replace(question, members=np.arange(len(question.ensemble.visible))) for question in questions]
+    answers = answers_to(questions, n_draws, softmax=softmax, threshold=threshold)
+    everything = answers_to(at_lowest, 1, softmax=softmax, threshold=_EVERYTHING)
+    sets = sets_of_members(everyone, threshold)
     return [
-        _Group(train.rows(rows), everyone[number::N_FOLDS])
-        for number, rows in enumerate(rows_by_fold(fold, _MOST_ROWS))
-        if number < n_members
+        _Answers(selected[0], of_all[0], counts[0], own)
+        for (selected, counts), (of_all, _), own in zip(answers, everything, sets, strict=True)
     ]
 
 
-def _ask(ensemble: Ensemble, group: _Group, loss: str, threshold: float, n_draws: int) -> _Answers:
-    """Ask for the predictions from the selected features and from all, and for the sets of all members."""
-    own, X, softmax = ensemble.members(group.members), group.rows.table, loss != "squared_error"
+def _ask_group(group: _Group, loss: str, threshold: float, n_draws: int) -> _Answers:
+    """Ask as ``_ask`` does, for one group."""
+    own, X, softmax = group.ensemble.members(group.members), group.X, loss != "squared_error"
     at_lowest = own if own.price is None else replace(own, price=price_bounds(own)[0])
-    sets = ensemble.masks_of_members(X) > threshold
-    alike, out = _overlaps(sets), np.isin(np.arange(len(sets)), group.members)
-    first, second = np.triu_indices(len(sets), 1)
     return _Answers(
-        own.outputs(X, n_draws, softmax=softmax, threshold=threshold).astype(np.float64),
-        at_lowest.outputs(X, 1, softmax=softmax, threshold=_EVERYTHING).astype(np.float64),
+        own.outputs(X, n_draws, softmax=softmax, threshold=threshold),
+        at_lowest.outputs(X, 1, softmax=softmax, threshold=_EVERYTHING),
         (own.masks(X) > threshold).sum(axis=1),
-        alike[:, first, second][:, out[first] == out[second]],
-        alike[:, first, second][:, out[first] != out[second]],
+        group.ensemble.masks_of_members(X) > threshold,
     )
+
+
+def _alike(sets: NDArray[np.bool_], members: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Return how alike the sets of two members are: of pairs that agree in having left the rows out, and of others.
+
+    Shape: ``sets (all members, rows, features)``, ``members``, those that left the rows out -> ``(rows, pairs)`` each.
+    """
+    alike, out = _overlaps(sets), np.isin(np.arange(len(sets)), members)
+    first, second = np.triu_indices(len(sets), 1)
+    pairs, both = alike[:, first, second], out[first] == out[second]
+    return pairs[:, both], pairs[:, ~both]
 
 
 def _overlaps(sets: NDArray[np.bool_]) -> Floats:

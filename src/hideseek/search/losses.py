@@ -12,19 +12,26 @@ from hideseek.metrics import auroc
 from hideseek.search.parts import Part
 from hideseek.search.path import Floats
 
-__all__ = ["loss_of_nothing", "mean_and_error", "row_losses", "score"]
+__all__ = ["loss_of_nothing", "mean_and_error", "row_losses", "score", "weighted_mean"]
 
 _LEAST_PROBABILITY = 1e-7
 
 
-def row_losses(loss: str, output: Floats, target: NDArray[Any]) -> Floats:
-    """Return the prediction loss of every row. Shape: ``output (rows, outputs)``, ``target`` as in ``Data``."""
+def row_losses(loss: str, output: NDArray[np.floating], target: NDArray[Any]) -> Floats:
+    """Return the prediction loss of every row, in double precision.
+
+    Shape: ``output (..., rows, outputs)``, ``target`` as in ``Data`` -> ``(..., rows)``.
+    """
     if loss == "squared_error":
-        return np.asarray(np.square(output[:, 0] - target))
-    logarithm = np.log(np.maximum(output, _LEAST_PROBABILITY))
+        return np.asarray(np.square(output[..., 0].astype(np.float64) - target))
     if target.ndim == 2:
-        return np.asarray(-(target * logarithm).sum(axis=1))
-    return np.asarray(-logarithm[np.arange(len(target)), target])
+        return np.asarray(-(target * _logarithm(output)).sum(axis=-1))
+    own = np.take_along_axis(output, target.reshape((1,) * (output.ndim - 2) + (-1, 1)), axis=-1)
+    return -_logarithm(own[..., 0])
+
+
+def _logarithm(probability: NDArray[np.floating]) -> Floats:
+    return np.log(np.maximum(probability.astype(np.float64), _LEAST_PROBABILITY))
 
 
 def score(loss: str, output: Floats, target: NDArray[Any]) -> float:
@@ -51,7 +58,15 @@ def loss_of_nothing(loss: str, n_outputs: int, used: Part) -> float:
 
 def mean_and_error(losses: Floats, weight: Floats | None) -> tuple[Floats, Floats]:
     """Return the weighted mean over rows, and its standard error. Shape: ``(prices, rows)`` -> ``(prices,)`` each."""
-    n_rows = losses.shape[1]
-    share = np.full(n_rows, 1 / n_rows) if weight is None else weight / weight.sum()
+    share = _share(losses.shape[1], weight)
     mean = losses @ share
     return mean, np.sqrt((np.square((losses - mean[:, None]) * share)).sum(axis=1))
+
+
+def weighted_mean(losses: Floats, weight: Floats | None) -> Floats:
+    """Return the weighted mean over rows. Shape: ``(prices, rows)`` -> ``(prices,)``."""
+    return np.asarray(losses @ _share(losses.shape[1], weight))
+
+
+def _share(n_rows: int, weight: Floats | None) -> Floats:
+    return np.full(n_rows, 1 / n_rows) if weight is None else weight / weight.sum()

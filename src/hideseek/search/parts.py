@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
+from torch import Tensor
 
 from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Data
 from hideseek.errors import InputError
 
-__all__ = ["N_FOLDS", "Part", "as_tables", "folds_of", "held_out_rows", "rows_by_fold"]
+__all__ = ["N_FOLDS", "LearnedFrom", "LeftOut", "Part", "as_tables", "folds_of", "held_out_rows"]
 
 N_FOLDS = 5
 _FEWEST_ROWS = 20
 """Rows from which on a fifth of them can be left out."""
+
+_MOST_ROWS = 1000
+"""Rows of a fold that are looked at."""
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Rows to learn from, and rows only to look at."""
@@ -51,6 +56,10 @@ class Part:
         weight = self.weight / self.weight.max()  # first, or the mean of huge weights is infinite
         return np.asarray(weight / weight.mean())
 
+    def with_relative_weight(self) -> Part:
+        """Return the same rows, their weights with mean one."""
+        return replace(self, weight=self.relative_weight())
+
     def standardised(self, scaler: Scaler, fold: NDArray[np.int64] | None = None) -> Data:
         """Return one table as the engine takes it, with the fold of each row where there are folds."""
         weight = self.relative_weight()
@@ -60,6 +69,49 @@ class Part:
             None if weight is None else torch.from_numpy(weight.astype(np.float32))[None],
             None if fold is None else torch.from_numpy(fold)[None],
         )
+
+
+class LeftOut(NamedTuple):
+    """Rows that some members of an ensemble left out.
+
+    Attributes:
+        rows: Their numbers in the table. Shape: ``(rows,)``.
+        x: The same rows as the networks see them. Shape: ``(rows, inputs)``.
+        members: The positions of these members. Shape: ``(members,)``.
+    """
+
+    rows: NDArray[np.intp]
+    x: Tensor
+    members: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class LearnedFrom:
+    """A table that ensembles have learned from.
+
+    Attributes:
+        part: Its rows.
+        x: The same rows as the networks see them. Shape: ``(rows, inputs)``.
+        fold: The fold of each row; member i leaves out fold i modulo ``N_FOLDS``. None: no rows were left out.
+    """
+
+    part: Part
+    x: Tensor
+    fold: NDArray[np.int64] | None
+
+    def left_out(self, n_members: int) -> list[LeftOut]:
+        """Return rows of each fold that one of so many members left out; none where there are no folds."""
+        every = np.arange(n_members)
+        return [LeftOut(rows, x, every[number::N_FOLDS]) for number, (rows, x) in enumerate(self._folds[:n_members])]
+
+    @cached_property
+    def _folds(self) -> list[tuple[NDArray[np.intp], Tensor]]:
+        """Some rows of each fold: evenly spread ones where there are more than ``_MOST_ROWS``."""
+        if self.fold is None:
+            return []
+        folds = [np.flatnonzero(self.fold == number) for number in range(N_FOLDS)]
+        folds = [rows[:: -(-len(rows) // _MOST_ROWS)] for rows in folds]
+        return [(rows, self.x[torch.from_numpy(rows)]) for rows in folds]
 
 
 def as_tables(parts: Sequence[Data]) -> Data:
@@ -102,12 +154,6 @@ def folds_of(target: NDArray[Any], seed: int) -> NDArray[np.int64] | None:
     fold = np.full(n_rows, -1)
     fold[order] = np.arange(len(order)) % N_FOLDS
     return fold
-
-
-def rows_by_fold(fold: NDArray[np.int64], most: int) -> list[NDArray[np.intp]]:
-    """Return the rows of each fold, evenly spread ones where they are more than ``most``."""
-    found = [np.flatnonzero(fold == number) for number in range(N_FOLDS)]
-    return [rows[:: -(-len(rows) // most)] for rows in found]
 
 
 def _classes(target: NDArray[Any], fewest: int) -> NDArray[Any] | None:

@@ -34,6 +34,9 @@ _FEWEST_ROWS = 10
 _ROWS_COMPARED = 4000
 """Training rows from which replacements are taken, and in which columns are compared."""
 
+_FEW_FEATURES = 50
+"""Up to so many, candidates of all are sought first: of more only those of selected features, since that takes long."""
+
 _DRAWS = 4
 _LEAST_CORRELATION = 0.5
 _MOST_CANDIDATES = 3
@@ -182,6 +185,8 @@ def stand_ins_among(
         threshold: A feature is selected where its mean mask is greater.
         seed: For the order of equal values.
     """
+    if len(features.known) <= _FEW_FEATURES and not any(map(features.candidates, features.known)):
+        return {}  # no network has to be asked
     draw, weights = np.random.default_rng(seed), part.relative_weight()
     candidates: dict[int, list[int]] = {}
     lost: dict[tuple[int, int | None], list[_Floats]] = {}

@@ -1,0 +1,190 @@
+"""Questions to the members of ensembles, and their answers in batches.
+
+Questions to many ensembles of one shape are answered together, since a GPU takes hardly longer for a hundred small
+products than for one. On a CPU they are answered one at a time, so that the cache holds what is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from hideseek.engine.ensemble import FULL_ROWS, Ensemble
+from hideseek.engine.knockoffs import Knockoffs
+from hideseek.engine.networks import Mlp
+from hideseek.engine.path import HALF_WIDTH, positions_of
+from hideseek.engine.stack import Stack
+
+__all__ = ["Batch", "Question", "answered", "can_join"]
+
+_CELLS = {"cpu": 2**18, "cuda": 2**26}
+"""Cells of the widest layer that are computed at a time: on a CPU as many as its cache holds."""
+
+_WORTH_JOINING = 8
+
+
+@dataclass(frozen=True)
+class Question:
+    """What some members of an ensemble are asked: about which rows, and at which prices.
+
+    Attributes:
+        ensemble: Answers for a range of prices.
+        members: The members that are asked, by position. Shape: ``(members,)``.
+        x: Standardised rows, on any device. Shape: ``(rows, inputs)``.
+        prices: Shape: ``(prices,)``.
+    """
+
+    ensemble: Ensemble
+    members: NDArray[np.intp]
+    x: Tensor
+    prices: Sequence[float]
+
+    @property
+    def shape(self) -> tuple[object, ...]:
+        """What questions that are answered together have in common."""
+        own, stack = self.ensemble, self.ensemble.stack
+        networks = stack.hide.sizes, stack.seek.sizes, stack.n_seeks, id(stack.groups), type(own.knockoffs)
+        return *networks, len(own.pool), len(self.members), len(self.x), len(self.prices)
+
+    @property
+    def n_mask_cells(self) -> int:
+        """Cells of Hide's output for each price."""
+        return self.n_padded * len(self.members) * self.ensemble.stack.hide.sizes[-1]
+
+    def n_seek_cells(self, n_draws: int) -> int:
+        """Return the cells of Seek's widest layer for each price."""
+        stack = self.ensemble.stack
+        return n_draws * self.n_padded * len(self.members) * stack.n_seeks * max(stack.seek.sizes)
+
+    @property
+    def n_padded(self) -> int:
+        """Rows with those that are added to fill up the last ``FULL_ROWS``."""
+        return len(self.x) + -len(self.x) % FULL_ROWS
+
+
+def can_join(question: Question, n_cells: int) -> bool:
+    """Return whether ``_WORTH_JOINING`` questions like this one, of so many cells each, are answered together."""
+    return _WORTH_JOINING * n_cells <= _CELLS[question.ensemble.pool.device.type]
+
+
+def answered(
+    questions: Sequence[Question],
+    cells: Callable[[Question], int],
+    answer: Callable[[Batch, Iterator[Tensor]], tuple[Tensor, ...]],
+) -> list[tuple[NDArray[Any], ...]]:
+    """Return the answer to each question; questions of one shape are asked together, as many as memory allows.
+
+    Args:
+        questions: To ensembles on one device.
+        cells: Returns the cells that a question needs for each price.
+        answer: Takes a batch, and the positions of its prices, some at a time: ``(prices, members)``. Returns tensors
+            whose first axis is the question.
+    """
+    found: dict[int, tuple[NDArray[Any], ...]] = {}
+    alike: dict[tuple[object, ...], list[int]] = {}
+    for place, question in enumerate(questions):
+        alike.setdefault(question.shape, []).append(place)
+    with torch.inference_mode():
+        for places in alike.values():
+            first = questions[places[0]]
+            limit, each = _CELLS[first.ensemble.pool.device.type], cells(first)
+            at_once = max(1, limit // (each * len(first.prices)))
+            for some in (places[start : start + at_once] for start in range(0, len(places), at_once)):
+                batch = Batch([questions[place] for place in some])
+                positions = iter(torch.split(batch.positions(), max(1, limit // (each * len(some)))))
+                answers = [tensor.cpu().numpy() for tensor in answer(batch, positions)]
+                found |= zip(some, zip(*answers, strict=True), strict=True)
+    return [found[place] for place in range(len(questions))]
+
+
+class Batch:
+    """Questions of one shape; the members that are asked are one stack, question by question.
+
+    Attributes:
+        n_rows: Rows of a question, without padding.
+        x: Shape: ``(questions, inputs, padded rows)``.
+    """
+
+    def __init__(self, questions: Sequence[Question]) -> None:
+        first = questions[0]
+        self._questions, self._shape, self.n_rows = questions, (len(questions), len(first.members)), len(first.x)
+        self._device = first.ensemble.pool.device
+        ensembles = list({id(question.ensemble): question.ensemble for question in questions}.values())
+        starts = np.cumsum([0, *(len(ensemble.visible) for ensemble in ensembles)])
+        start = dict(zip(map(id, ensembles), starts.tolist(), strict=False))
+        numbers = np.concatenate([question.members + start[id(question.ensemble)] for question in questions])
+        members = torch.from_numpy(numbers).to(self._device)
+        self._stack = Stack.of_all([ensemble.stack for ensemble in ensembles]).of(members)
+        self._visible = torch.cat([ensemble.visible for ensemble in ensembles])[members]
+        seen = torch.unflatten(self._visible, 0, self._shape).sum(dim=1, keepdim=True).clamp(min=1)
+        self._share = (torch.unflatten(self._visible.float(), 0, self._shape) / seen).flatten(0, 1)
+        rows = torch.stack([question.x for question in questions]).to(self._device)
+        self.x = torch.zeros(len(questions), rows.shape[2], first.n_padded, device=self._device)
+        self.x[:, :, : self.n_rows] = rows.transpose(1, 2)
+
+    def positions(self) -> Tensor:
+        """Return the positions of the prices in the members' ranges. Shape: ``(prices, members)``."""
+        prices = torch.tensor([list(question.prices) for question in self._questions], dtype=torch.float64)
+        log_prices = prices.log().float().to(self._device).repeat_interleave(self._shape[1], dim=0)
+        price_range = self._stack.price_range
+        if price_range is None:
+            raise ValueError("the members that are asked were trained at one price and have no price range")
+        return positions_of(log_prices, price_range).t()
+
+    def hide_output(self) -> Tensor:
+        """Return Hide's outputs. Shape: ``(members, outputs, padded rows)``."""
+        x = self.x[:, None].expand(-1, self._shape[1], -1, -1).reshape(-1, *self.x.shape[1:])
+        return self._stack.hide.forward(self._stack.layers()[0], x)
+
+    def mean(self, values: Tensor) -> Tensor:
+        """Return the mean over the members of a question that see the feature, in place.
+
+        Shape: ``(prices, members, features, rows)`` -> ``(prices, questions, features, rows)``.
+        """
+        return torch.unflatten(values.mul_(self._share[:, :, None]), 1, self._shape).sum(dim=2)
+
+    def by_question(self, values: Tensor) -> Tensor:
+        """Return the values of each question, 0 or False for features that a member does not see.
+
+        Shape: ``(members, features, rows)`` -> ``(questions, members, rows, features)``.
+        """
+        return torch.unflatten(values * self._visible[:, :, None], 0, self._shape).transpose(2, 3)
+
+    def by_column(self, selected: Tensor) -> Tensor:
+        """Return 1 for the columns of selected features, else 0.
+
+        Shape: ``(prices, questions, features, rows)``, bool -> ``(questions, columns, prices, rows)``.
+        """
+        columns = self._stack.by_column(selected.float().flatten(0, 1))
+        return torch.unflatten(columns, 0, selected.shape[:2]).permute(1, 2, 0, 3)
+
+    def replacements(self, n_draws: int) -> Tensor:
+        """Return the values of hidden columns. Shape: ``(questions, columns, 1, draws, 1 or rows)``."""
+        pool = torch.stack([question.ensemble.pool[:n_draws] for question in self._questions]).transpose(1, 2)
+        knockoffs = [each.ensemble.knockoffs for each in self._questions if each.ensemble.knockoffs is not None]
+        if not knockoffs:
+            return pool[:, :, None, :, None]
+        given_x = Knockoffs.of_all(knockoffs).given(self.x)
+        return torch.stack([given_x(pool[:, :, draw, None]) for draw in range(pool.shape[2])], dim=2)[:, :, None]
+
+    def seek_outputs(self, z: Tensor, u: Tensor) -> Tensor:
+        """Return the outputs of each Seek of a question for its rows.
+
+        Shape: ``z (questions, columns, prices, draws, rows)``, ``u (prices, members)`` -> ``(questions, Seeks, outputs,
+        prices, draws, rows)``.
+        """
+        stack, n_questions = self._stack, len(z)
+        first, bias, *others = stack.layers()[1]
+        u = u.clamp(-HALF_WIDTH, HALF_WIDTH).t().repeat_interleave(stack.n_seeks, dim=0)
+        at_price = torch.addcmul(bias, first[:, :, -1:], u[:, None])
+        values = at_price[:, :, :, None].repeat(1, 1, 1, z[0, 0, 0].numel()).view(n_questions, -1, z[0, 0].numel())
+        # The Seeks of a question see the same rows, so their first layers are one.
+        values.baddbmm_(first[:, :, :-1].reshape(n_questions, values.shape[1], -1), z.flatten(2))
+        output = Mlp(stack.seek.sizes[1:]).forward(others, values.view(len(first), -1, values.shape[2]).relu_())
+        return output.view(n_questions, -1, output.shape[1], *z.shape[2:])
