@@ -12,7 +12,7 @@ from hideseek.engine.refining import Seeks, refine
 from hideseek.engine.stack import Data, Members, initial_stack
 from hideseek.errors import TrainingError
 
-CPU, N_ROWS = torch.device("cpu"), 300
+CPU, N_ROWS, U = torch.device("cpu"), 300, 0.3
 RECIPE = Recipe(steps=100, batch_size=64, hidden_layers=(16, 16), learning_rate=1e-2, cross_fit=True, refinement=0.5)
 
 
@@ -30,11 +30,11 @@ def make(widths=(1, 1, 1, 1), visible=None):
     fold = (torch.arange(N_ROWS) % 5)[None]
     data = Data(X, (X[:, :, 0] > 0).long(), None, fold, selected)
     seeds, table = torch.from_numpy(member_seeds(7, 4)), torch.zeros(2, dtype=torch.int64)
-    return data, Seeks(stack, torch.tensor([0.3, -0.7]), seeds, table, torch.from_numpy(visible), torch.arange(2))
+    return data, Seeks(stack, seeds, table, torch.from_numpy(visible), torch.arange(2))
 
 
 def refined(data, seeks, **recipe):
-    return refine(replace(RECIPE, **recipe), data, seeks, loss="cross_entropy", replacement=None)
+    return refine(replace(RECIPE, **recipe), data, torch.full((1, N_ROWS), U), seeks, loss="cross_entropy")
 
 
 def shown(data, seeks):
@@ -47,7 +47,7 @@ def shown(data, seeks):
 def test_seeks_learn_to_predict_from_the_selected_features(widths):
     data, seeks = make(widths)
     stack = refined(data, seeks)
-    output = stack.seek_outputs(stack.seek_at(seeks.u), shown(data, seeks))
+    output = stack.seek_outputs(stack.seek_at(torch.full((2,), U)), shown(data, seeks))
     assert (output.argmax(dim=1) == data.target).float().mean() > 0.95
 
 
@@ -58,18 +58,14 @@ def test_hides_are_not_changed():
     assert not torch.equal(before[1][0], after[1][0])
 
 
-def test_seeks_alone_and_put_back_answer_the_same_at_their_price():
-    data, seeks = make()
-    alone = seeks.alone()
+def test_seeks_alone_answer_as_in_their_members_and_back_in_them():
+    data, seeks = make((1, 3, 2))
+    alone, z, u = seeks.alone(), shown(data, seeks), torch.full((2,), U)
+    expected = seeks.stack.seek_outputs(seeks.stack.seek_at(u), z)
+    with_u = torch.cat((z, torch.full((1, 1, N_ROWS), U)), dim=1)
+    torch.testing.assert_close(alone.seek_outputs(alone.seek_at(None), with_u), expected)
     back = seeks.with_weights(alone)
-    z = shown(data, seeks)
-    expected = seeks.stack.seek_outputs(seeks.stack.seek_at(seeks.u), z)
-    torch.testing.assert_close(alone.seek_outputs(alone.seek_at(None), z), expected)
-    torch.testing.assert_close(back.seek_outputs(back.seek_at(seeks.u), z), expected)
-    other = torch.tensor([1.0, 1.5])
-    torch.testing.assert_close(
-        back.seek_outputs(back.seek_at(other), z), seeks.stack.seek_outputs(seeks.stack.seek_at(other), z)
-    )
+    torch.testing.assert_close(back.seek_outputs(back.seek_at(u), z), expected)
 
 
 def test_the_fold_that_a_member_leaves_out_is_not_learned_from():
@@ -89,8 +85,7 @@ def test_columns_that_a_member_does_not_see_stay_out():
 
 def test_a_member_alone_is_refined_as_in_a_stack():
     data, seeks = make()
-    one = Seeks(seeks.stack.of(torch.tensor([1])), seeks.u[1:], seeks.seeds[2:], seeks.table[1:], seeks.visible[1:],
-                seeks.fold[1:])  # fmt: skip
+    one = Seeks(seeks.stack.of(torch.tensor([1])), seeks.seeds[2:], seeks.table[1:], seeks.visible[1:], seeks.fold[1:])
     torch.testing.assert_close(refined(data, one).by_member()[0], refined(data, seeks).by_member()[1])
 
 

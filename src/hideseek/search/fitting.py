@@ -179,9 +179,12 @@ class _Training:
         return draw_pools(seeds, X, Groups.from_widths(self._widths)).to(self.device)
 
     def refined(self, trained: Sequence[_Trained]) -> list[_Trained]:
-        """Return the same with Seeks that have learned from the selected features, where the recipe says so."""
+        """Return the same with Seeks that have learned from the selected features, where the recipe says so.
+
+        Hidden values are then drawn from the marginals, so knockoffs are left out.
+        """
         settings = self.settings
-        if not settings.recipe.refinement:
+        if not settings.recipe.refinement or self._knockoffs is not None:
             return list(trained)
         ensembles = refined(
             [each.ensemble for each in trained],
@@ -190,7 +193,6 @@ class _Training:
             recipe=settings.recipe,
             loss=settings.loss,
             threshold=settings.threshold,
-            knockoffs=self._knockoffs,
         )
         return [each._replace(ensemble=ensemble) for each, ensemble in zip(trained, ensembles, strict=True)]
 

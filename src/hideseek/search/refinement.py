@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from hideseek.engine.along import price_bounds
 from hideseek.engine.draws import member_seeds
 from hideseek.engine.ensemble import Ensemble
-from hideseek.engine.knockoffs import Knockoffs
 from hideseek.engine.path import position_of
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.refining import Seeks, refine
@@ -23,20 +23,21 @@ __all__ = ["refined"]
 _MOST_ROWS = 100_000
 """Rows of a table from which Seeks learn here: about as many as they draw in all steps."""
 
+_POSITIONS = np.linspace(0, 1, 8)
+"""Other prices at which features are shown, as shares of the logarithmic range."""
+
+_ROWS_PER_OTHER = 3
+"""Rows at the ensemble's price for each row at another one."""
+
 
 def refined(
-    ensembles: Sequence[Ensemble],
-    data: Data,
-    seeds: Sequence[int],
-    *,
-    recipe: Recipe,
-    loss: str,
-    threshold: float,
-    knockoffs: Knockoffs | None,
+    ensembles: Sequence[Ensemble], data: Data, seeds: Sequence[int], *, recipe: Recipe, loss: str, threshold: float
 ) -> list[Ensemble]:
     """Return the ensembles with Seeks that have learned from the selected features, all of them at once.
 
     Until then a Seek has learned from half of its member's rows, for the sake of Hide, and from masks between 0 and 1.
+    Most of the rows that it draws here have the sets of the price at which the ensemble answers; some have those of
+    other prices, so that it can still be asked at these.
 
     Args:
         ensembles: All of one shape, at the prices at which they answer; member i leaves out fold i modulo ``N_FOLDS``.
@@ -45,34 +46,42 @@ def refined(
         recipe: How to train.
         loss: "cross_entropy" or "squared_error".
         threshold: A feature is selected where its mean mask is greater.
-        knockoffs: Those of the tables; None: hidden values are drawn from the marginals.
     """
-    data, device = _some_rows(data), ensembles[0].pool.device
-    selected = [each.masks(x) > threshold for each, x in zip(ensembles, data.X, strict=True)]
+    device, data = ensembles[0].pool.device, _some_rows(data)
+    sets, positions = zip(*(_sets(each, x, threshold) for each, x in zip(ensembles, data.X, strict=True)), strict=True)
     stack = Stack.of_all([each.stack for each in ensembles])
     n_tables, n_members = len(ensembles), ensembles[0].stack.n_members
     own_seeds = [member_seeds(seed, n_members * (1 + stack.n_seeks))[n_members:] for seed in seeds]
-    table = torch.arange(n_tables, device=device).repeat_interleave(n_members)
     seeks = Seeks(
         stack,
-        torch.cat([_position(each) for each in ensembles]),
         torch.from_numpy(np.concatenate(own_seeds)).to(device),
-        table,
+        torch.arange(n_tables, device=device).repeat_interleave(n_members),
         torch.cat([each.visible for each in ensembles]),
         None if data.fold is None else (torch.arange(n_members, device=device) % N_FOLDS).repeat(n_tables),
     )
-    with_sets = replace(data, selected=torch.from_numpy(np.stack(selected)).to(torch.uint8))
-    replacement = None if knockoffs is None else knockoffs.of(table.repeat_interleave(stack.n_seeks))
-    stack = refine(recipe, with_sets.to(device), seeks, loss=loss, replacement=replacement)
-    bounds = range(0, n_tables * n_members, n_members)
-    parts = [stack.part(slice(start, start + n_members)) for start in bounds]
+    with_sets = replace(data, selected=torch.stack(sets)).to(device)
+    stack = refine(recipe, with_sets, torch.stack(positions).to(device), seeks, loss=loss)
+    parts = [stack.part(slice(start, start + n_members)) for start in range(0, n_tables * n_members, n_members)]
     return [replace(each, stack=part) for each, part in zip(ensembles, parts, strict=True)]
 
 
-def _position(ensemble: Ensemble) -> Tensor:
+def _sets(ensemble: Ensemble, x: Tensor, threshold: float) -> tuple[Tensor, Tensor]:
+    """Return what is selected in each row, most of them at the ensemble's price, and the position of each row's price.
+
+    Shape: ``x (rows, inputs)`` -> ``(rows, features)``, uint8; ``(rows,)``.
+    """
     if ensemble.price is None:
         raise ValueError("the ensemble has no price")
-    return position_of(ensemble.price, ensemble.price_range)
+    low, high = np.log(price_bounds(ensemble))
+    selected, u = np.empty((len(x), ensemble.visible.shape[1]), dtype=np.uint8), torch.empty(len(x))
+    step = 1 + _ROWS_PER_OTHER
+    others = np.exp(low + (high - low) * _POSITIONS).tolist()
+    for start in range(step * len(others)):
+        own = slice(start, None, step * len(others))
+        price = others[start // step] if start % step == 0 else ensemble.price
+        selected[own] = replace(ensemble, price=price).masks(x[own]) > threshold
+        u[own] = float(position_of(price, ensemble.price_range)[0])
+    return torch.from_numpy(selected), u
 
 
 def _some_rows(data: Data) -> Data:

@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+import torch
+
+from hideseek import HideSeekClassifier
+from hideseek.datasets import make_syn
+from hideseek.engine.recipe import PRESETS
+from hideseek.engine.stack import Data
+from hideseek.metrics import auroc
+from hideseek.search import refinement
+from hideseek.search.parts import N_FOLDS
+
+
+@pytest.fixture
+def without(monkeypatch):
+    """Fits without refinement."""
+
+    def fit(*arguments, **settings):
+        with monkeypatch.context() as patch:
+            patch.setattr("hideseek.search.fitting.refined", lambda ensembles, *_, **__: list(ensembles))
+            return HideSeekClassifier("fast", random_state=0, **settings).fit(*arguments)
+
+    return fit
+
+
+def test_predictions_from_the_selected_features_get_better_and_selections_stay(without):
+    train, test = make_syn("Syn4", 4000, random_state=100), make_syn("Syn4", 4000, random_state=101)
+    model = HideSeekClassifier("fast", random_state=0).fit(train.X, train.y)
+    before = without(train.X, train.y)
+    np.testing.assert_array_equal(model.select(test.X), before.select(test.X))
+    scores = [auroc(test.y, each.predict_proba(test.X)) for each in (before, model)]
+    assert scores[1] > scores[0] + 0.003
+    assert model.trust_.score_selected > before.trust_.score_selected
+
+
+def test_rows_beyond_the_limit_are_left_out_equally_in_every_fold(monkeypatch):
+    monkeypatch.setattr(refinement, "_MOST_ROWS", 50)
+    fold = torch.full((2, 103), -1)
+    for table in range(2):
+        fold[table, torch.randperm(103, generator=torch.Generator().manual_seed(table))[:100]] = (
+            torch.arange(100) % N_FOLDS
+        )
+    X = torch.arange(206.0).view(2, 103, 1)
+    some = refinement._some_rows(Data(X, X[:, :, 0], X[:, :, 0], fold))
+    assert some.X.shape == (2, 50, 1)
+    for table in range(2):
+        assert torch.bincount(some.fold[table]).tolist() == [10] * N_FOLDS
+        rows = (some.X[table, :, 0] - 103 * table).long()
+        assert torch.equal(fold[table, rows], some.fold[table])
+    assert torch.equal(some.target, some.X[:, :, 0])
+    assert torch.equal(some.weight, some.target)
+
+
+def test_the_paper_does_not_refine():
+    assert PRESETS["paper"].refinement == 0
+    assert PRESETS["balanced"].refinement > 0
