@@ -6,7 +6,7 @@ export HIDESEEK_DATA ?= $(if $(wildcard $(DATA)),$(abspath $(DATA)))
 
 NATIVE := src/hideseek/engine/native
 
-.PHONY: demo test test-lowest coverage docs tutorials dist install check clean
+.PHONY: demo test test-lowest test-engines coverage docs tutorials dist install check clean
 
 demo: .venv/installed
 	$(BIN)/hideseek demo --out demo --force
@@ -16,6 +16,10 @@ test: check $(NATIVE)/libstep.so
 
 test-lowest: .venv-lowest/installed
 	.venv-lowest/bin/python -m pytest --numprocesses 2 --dist loadfile
+
+# What `make test` skips: tests with Spark (which needs Java), Dask, MLflow and FastAPI.
+test-engines: .venv-engines/installed $(NATIVE)/libstep.so
+	.venv-engines/bin/python -m pytest tests/scoring/test_engines.py tests/test_serving.py
 
 # What no test runs, by file and line; for a part of the tests: make coverage TESTS=tests/search
 coverage: .venv/installed $(NATIVE)/libstep.so
@@ -70,5 +74,11 @@ $(NATIVE)/libstep.so: $(wildcard $(NATIVE)/*.[ch]) $(NATIVE)/compile.py
 	.venv-lowest/bin/pip install --quiet --constraint constraints-lowest.txt --editable '.[test]'
 	touch $@
 
+.venv-engines/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-engines
+	.venv-engines/bin/pip install --quiet --constraint constraints.txt --editable '.[test]' \
+		pyspark 'dask[dataframe]' mlflow fastapi httpx
+	touch $@
+
 clean:
-	rm -rf .venv .venv-lowest demo docs/_build docs/generated build dist .coverage .coverage.* $(NATIVE)/libstep.so
+	rm -rf .venv .venv-lowest .venv-engines demo docs/_build docs/generated build dist .coverage .coverage.* $(NATIVE)/libstep.so
