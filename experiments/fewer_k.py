@@ -12,7 +12,7 @@ from typing import Any
 from experiments.experiment import PUBLISHED, Experiment, medians
 from experiments.figures import curves, new_figure
 from experiments.synthetic import LABELS as NAMES_THERE
-from experiments.synthetic import REASONS, SEEDS, datasets, methods
+from experiments.synthetic import REASONS, SEEDS, datasets, lime_tables, methods
 from hideseek.benchmark import Config, Results
 
 PROBLEMS = {name: name for name in ("Syn4", "Syn5")}
@@ -77,5 +77,6 @@ EXPERIMENT = Experiment(
     labels=LABELS,
     beside=[f"l2x, k = {k}" for k in SIZES],
     figures=figures,
+    tables=lime_tables,
     explanation=EXPLANATION,
 )

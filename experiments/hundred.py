@@ -12,7 +12,7 @@ from typing import Any
 
 from experiments.experiment import Experiment
 from experiments.figures import beside_paper
-from experiments.synthetic import BESIDE, NAMES, REASONS, changed, methods, shortened
+from experiments.synthetic import BESIDE, NAMES, REASONS, changed, lime_tables, methods, shortened
 from hideseek.benchmark import Config, Results
 
 SEEDS = 20
@@ -82,5 +82,6 @@ EXPERIMENT = Experiment(
     labels=LABELS,
     beside=BESIDE,
     figures=figures,
+    tables=lime_tables,
     explanation=EXPLANATION,
 )

@@ -17,7 +17,7 @@ import numpy as np
 
 from experiments.experiment import Experiment
 from experiments.figures import beside_paper
-from experiments.synthetic import NAMES, changed, methods, shortened
+from experiments.synthetic import NAMES, changed, lime_tables, methods, shortened
 from hideseek.benchmark import Config, Results
 from hideseek.datasets import Dataset, Split, make_syn
 
@@ -95,6 +95,7 @@ EXPERIMENT = Experiment(
     labels=LABELS,
     beside=("balanced", "best"),
     figures=figures,
+    tables=lime_tables,
     explanation=EXPLANATION,
     stack=1,
 )

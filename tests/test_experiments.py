@@ -5,6 +5,7 @@ import re
 import shutil
 import sys
 import tarfile
+from collections import Counter
 from dataclasses import replace
 from math import isnan
 from pathlib import Path
@@ -356,6 +357,27 @@ def test_a_stored_cell_is_run_again(command):
     runs = read(ROOT / "experiments" / "results" / "synthetic" / "runs.csv")
     stored = next(line for line in runs if line["method"] == "lasso" and line["dataset"] == "Syn4")
     assert again("synthetic", dict(stored))["largest difference"] < 0.01
+
+
+RESULTS = ROOT / "experiments" / "results"
+STORED_RUNS = sorted(RESULTS.glob("*/runs.csv"))
+
+
+def repeated(path, columns):
+    """Return what the given columns of a stored table have more than once; a column that it lacks is left out."""
+    with open(path, newline="", encoding="utf-8") as file:
+        lines = Counter(tuple(line[name] for name in columns if name in line) for line in csv.DictReader(file))
+    return [labels for labels, n_lines in lines.items() if n_lines > 1]
+
+
+@pytest.mark.parametrize("path", STORED_RUNS, ids=lambda path: path.parent.name)
+def test_a_method_has_one_stored_run_for_each_dataset_and_seed(path):
+    assert repeated(path, ("method", "model", "dataset", "seed")) == []
+
+
+@pytest.mark.parametrize("name", ["lambda", "synthetic", "correlated", "credit", "hundred", "million"])
+def test_a_stored_table_has_one_line_for_each_number(name):
+    assert repeated(RESULTS / name / "table.csv", ("method", "dataset", "score")) == []
 
 
 def test_unseen_families_name_what_their_labels_need(command):

@@ -140,15 +140,13 @@ class _Seek:
         parameters = start.float().requires_grad_()
         optimiser = Adam(parameters, _LEARNING_RATE)
         x, y = torch.from_numpy(scaler.transform(table)).T[None], torch.from_numpy(target)[None]
-        blocks = [
-            (rows.contiguous(), labels)
-            for rows, labels in zip(x.split(_BLOCK_ROWS, 2), y.split(_BLOCK_ROWS, 1), strict=True)
-        ]
+        slices = [slice(start, start + _BLOCK_ROWS) for start in range(0, len(table), _BLOCK_ROWS)]
+        blocks = [(x[:, :, rows].contiguous(), y[:, rows]) for rows in slices]
         with torch.enable_grad(), training_threads(x.device, len(table)):
             for _ in range(epochs):
                 gradient = torch.zeros_like(parameters)
-                for rows, labels in blocks:
-                    loss = cross_entropy(network.forward(split(parameters, network.shapes), rows), labels)
+                for block, labels in blocks:
+                    loss = cross_entropy(network.forward(split(parameters, network.shapes), block), labels)
                     gradient += torch.autograd.grad(loss * (labels.numel() / len(table)), parameters)[0]
                 optimiser.step(gradient)
         return cls(scaler, network, parameters.detach())
