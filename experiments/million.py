@@ -4,7 +4,7 @@ Tables are in single precision and every job is trained alone, so that memory st
 paper says of REAL-X that its penalty "had to be tuned down" for so many rows, and not to what: here it chooses on
 10,000 rows of its own. 500 epochs would be half a million updates of each network; it has 10,000, twice as many as at
 10,000 rows. L2X as published is one epoch, 1,000 updates; it has five seeds, since single runs differ much. LIME
-explains 100 rows.
+explains 100 rows with one seed; its network is trained on all million rows, for 1,000 full-batch steps as published.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ Syn1-6 with a million rows as one stack).
 L2X after one epoch, 1,000 updates, equals the paper on Syn1 and Syn2. On Syn3 to Syn6 its TPR differs by up to 19
 points between seeds, which is not enough: the paper's single run is above all five of ours on Syn3 (85 against 60 to
 73), Syn5 (90, 70 to 89) and Syn6 (91, 79 to 87), and below all of them on Syn4 (83, 86 to 97).
-INVASE, REAL-X and LIME were not run with so many rows.
+INVASE and REAL-X were not run with so many rows. LIME explains 100 rows of one test set, so its numbers have a sampling
+error of some points: with 10,000 training rows, five such runs differ by up to 16 points in TPR and FDR.
 """
 
 
