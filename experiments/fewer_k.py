@@ -26,7 +26,7 @@ LABELS = {"paper": "Hide&Seek"} | {
 }
 
 EXPLANATION = """
-LIME explains the first 100 rows of each test set. L2X as published is `l2x-one-epoch`; `l2x` is trained for 2,000
+LIME explains the first 100 rows of five test sets. L2X as published is `l2x-one-epoch`; `l2x` is trained for 2,000
 updates.
 """
 
