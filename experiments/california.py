@@ -14,7 +14,7 @@ from typing import Any
 
 from experiments.experiment import Experiment, first_rows
 from experiments.figures import beside_paper
-from experiments.synthetic import REASONS, shortened
+from experiments.synthetic import REASONS, lime_tables, shortened
 from hideseek.benchmark import Config, Results
 from hideseek.datasets import Split, california_switch
 
@@ -102,5 +102,6 @@ EXPERIMENT = Experiment(
     labels=LABELS,
     beside=BESIDE,
     figures=figures,
+    tables=lime_tables,
     explanation=EXPLANATION,
 )

@@ -61,7 +61,7 @@ def credit(name: str, random_state: int = 0, n_rows: int | None = None) -> Split
 def chosen_methods() -> dict[str, dict[str, Any]]:
     """As published, except that INVASE's penalty, which is not published with the labels of Syn1-6, is chosen.
 
-    "invase-0.1" has the penalty of Syn1-6, and with the real label the published one.
+    "invase-0.1" has the penalty of Syn1-6, and with the real label the published one: see ``as_published``.
     """
     known = methods()
     free = {label: changed(known[label], k=5) for label in ("shap", "lime", "l2x", "l2x-one-epoch", "forest", "lasso")}
@@ -91,6 +91,13 @@ def config(quick: bool = False) -> Config:
 
 def keep(model: Any, test: Dataset, explanation: Any) -> Mapping[str, float]:
     return published_auroc(model, test)
+
+
+def as_published(results: Results) -> Results:
+    """Return the results in which INVASE has the published penalty with the real label, and a chosen one elsewhere."""
+    others = [record for record in results if (record["method"], record["dataset"]) != ("invase", REAL)]
+    own = [record for record in others if (record["method"], record["dataset"]) == ("invase-0.1", REAL)]
+    return Results([*others, *({**record, "method": "invase"} for record in own)], scores=results.scores)
 
 
 def tables(results: Results) -> Mapping[str, Table]:
@@ -148,6 +155,7 @@ EXPERIMENT = Experiment(
     beside=BESIDE,
     figures=figures,
     keep=keep,
+    view=as_published,
     means=("auroc", "auroc_all_features"),
     tables=tables,
     explanation=EXPLANATION,

@@ -12,7 +12,7 @@ from typing import Any
 from experiments.experiment import PUBLISHED, Experiment, medians
 from experiments.figures import curves, new_figure
 from experiments.synthetic import LABELS as NAMES_THERE
-from experiments.synthetic import REASONS, SEEDS, datasets, methods
+from experiments.synthetic import REASONS, SEEDS, datasets, lime_tables, methods
 from hideseek.benchmark import Config, Results
 
 PROBLEMS = {name: name for name in ("Syn4", "Syn5")}
@@ -26,7 +26,7 @@ LABELS = {"paper": "Hide&Seek"} | {
 }
 
 EXPLANATION = """
-LIME explains the first 100 rows of each test set. L2X as published is `l2x-one-epoch`; `l2x` is trained for 2,000
+LIME explains the first 100 rows of five test sets. L2X as published is `l2x-one-epoch`; `l2x` is trained for 2,000
 updates.
 """
 
@@ -77,5 +77,6 @@ EXPERIMENT = Experiment(
     labels=LABELS,
     beside=[f"l2x, k = {k}" for k in SIZES],
     figures=figures,
+    tables=lime_tables,
     explanation=EXPLANATION,
 )

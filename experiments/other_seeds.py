@@ -1,4 +1,4 @@
-"""Where Hide&Seek is more than three points from the paper, the same again with other seeds: is it the draw?
+"""Where a method is more than three points from the paper, the same again with other seeds: is it the draw?
 
 `python -m experiments.other_seeds` runs the numbers in question with seeds that the experiment did not use, and writes
 a table beside each experiment's own: the paper's number, that of the experiment's seeds, and that of the others. If the
@@ -19,6 +19,7 @@ from hideseek.benchmark.layout import Table
 FIRST = 21
 
 CASES: dict[str, tuple[tuple[str, ...], tuple[str, ...], int]] = {
+    "synthetic": (("lasso",), ("Syn4",), 20),
     "credit": (("paper",), ("Syn2", "Syn6"), 20),
     "hundred": (("paper",), ("Syn4",), 20),
     "annealing": (("q = 0.5", "q = 1"), (), 8),

@@ -27,7 +27,7 @@ from experiments.synthetic import NAMES as SYN
 from hideseek.benchmark import Config, load_results
 from hideseek.errors import HideSeekError
 
-TEN, HALF = range(10), range(5)
+TEN, HALF, ONE = range(10), range(5), range(1)
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ QUEUE = (
     Entry("hundred", ("realx",), 90, TEN),
     Entry("credit", ("invase",), 130, HALF, tuple(SYN)),
     Entry("credit", ("realx",), 100, HALF),
-    Entry("correlated", ("l2x", "l2x-one-epoch"), 40),
-    Entry("correlated", ("realx",), 75),
-    Entry("correlated", ("invase",), 75),
+    Entry("correlated", ("l2x", "l2x-one-epoch"), 40, ONE),
+    Entry("correlated", ("realx",), 75, ONE),
+    Entry("correlated", ("invase",), 75, ONE),
     Entry("synthetic", ("paper", "l2x-one-epoch"), 30),
     Entry("mnist", ("paper", *OTHERS, "invase", "realx"), 90),
     Entry("brca", ("paper", "invase", "realx", "l2x", "l2x-one-epoch"), 60),
@@ -81,8 +81,8 @@ QUEUE = (
     Entry("synthetic", ("invase",), 70, TEN),
     Entry("fewer-k", ("l2x, k = 3", "l2x, k = 4", "l2x, k = 5"), 60),
     Entry("lambda", tuple(f"paper, lambda = {p:g}" for p in PENALTIES), 60),
-    Entry("lambda", tuple(f"realx, lambda = {p:g}" for p in PENALTIES), 90, range(1)),
-    Entry("lambda", tuple(f"invase, lambda = {p:g}" for p in PENALTIES), 90, range(1)),
+    Entry("lambda", tuple(f"realx, lambda = {p:g}" for p in PENALTIES), 90, ONE),
+    Entry("lambda", tuple(f"invase, lambda = {p:g}" for p in PENALTIES), 90, ONE),
     Entry("hundred", ("realx",), 90, range(10, 20)),
     Entry("synthetic", ("l2x",), 60),
     Entry("knockoff", ("reference_knockoff",), 200, TEN),

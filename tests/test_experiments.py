@@ -5,6 +5,7 @@ import re
 import shutil
 import sys
 import tarfile
+from collections import Counter
 from dataclasses import replace
 from math import isnan
 from pathlib import Path
@@ -356,6 +357,53 @@ def test_a_stored_cell_is_run_again(command):
     runs = read(ROOT / "experiments" / "results" / "synthetic" / "runs.csv")
     stored = next(line for line in runs if line["method"] == "lasso" and line["dataset"] == "Syn4")
     assert again("synthetic", dict(stored))["largest difference"] < 0.01
+
+
+RESULTS = ROOT / "experiments" / "results"
+STORED_RUNS = sorted(RESULTS.glob("*/runs.csv"))
+
+
+def repeated(path, columns):
+    """Return what the given columns of a stored table have more than once; a column that it lacks is left out."""
+    with open(path, newline="", encoding="utf-8") as file:
+        lines = Counter(tuple(line[name] for name in columns if name in line) for line in csv.DictReader(file))
+    return [labels for labels, n_lines in lines.items() if n_lines > 1]
+
+
+@pytest.mark.parametrize("path", STORED_RUNS, ids=lambda path: path.parent.name)
+def test_a_method_has_one_stored_run_for_each_dataset_and_seed(path):
+    assert repeated(path, ("method", "model", "dataset", "seed")) == []
+
+
+@pytest.mark.parametrize("name", ["lambda", "synthetic", "correlated", "credit", "hundred", "million"])
+def test_a_stored_table_has_one_line_for_each_number(name):
+    assert repeated(RESULTS / name / "table.csv", ("method", "dataset", "score")) == []
+
+
+def record(method, dataset, seed, **scores):
+    return {"method": method, "dataset": dataset, "seed": seed, "status": "finished", "scores": scores}
+
+
+def test_a_run_on_the_problems_with_a_switch_alone_counts_for_switch_accuracy(command):
+    from experiments import correlated
+    from hideseek.benchmark import Results
+
+    names = list(correlated.problems([0.5])[0.5])
+    whole = [record("lime", name, 0, f1=60.0, **({"switch": 30.0} if name > "Syn4" else {})) for name in names]
+    part = [record("lime", name, 1, f1=90.0, switch=50.0) for name in names[3:]]
+    means = correlated.by_rho(Results([*whole, *part]))
+    assert means.values("lime", "rho 0.5", "switch") == {0: 30, 1: 50}
+    assert means.values("lime", "rho 0.5", "f1") == {0: 60}
+
+
+def test_invase_has_the_published_penalty_with_the_real_label(command):
+    from experiments import credit
+    from hideseek.benchmark import Results
+
+    runs = [record("invase", "CDY", 0, auroc=0.5), record("invase-0.1", "CDY", 0, auroc=0.7)]
+    seen = credit.as_published(Results([*runs, record("invase", "Syn1", 0, auroc=0.6)]))
+    assert [seen.values("invase", name, "auroc") for name in ("CDY", "Syn1")] == [{0: 0.7}, {0: 0.6}]
+    assert seen.values("invase-0.1", "CDY", "auroc") == {0: 0.7}
 
 
 def test_unseen_families_name_what_their_labels_need(command):

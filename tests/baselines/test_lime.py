@@ -95,6 +95,21 @@ def test_training_equals_torchs_own_to_rounding(table):
     np.testing.assert_allclose(ours, expected, atol=1e-5)
 
 
+def test_training_in_blocks_of_rows_equals_training_on_all_rows_at_once(table, monkeypatch):
+    whole = LimeExplainer(k=1, epochs=20, random_state=0).fit(*table).predict_proba(table[0])
+    sizes, forward = [], module.Mlp.forward
+
+    def spy(self, parameters, x):
+        sizes.append(x.shape[-1])
+        return forward(self, parameters, x)
+
+    monkeypatch.setattr(module, "_BLOCK_ROWS", 150)
+    monkeypatch.setattr(module.Mlp, "forward", spy)
+    model = LimeExplainer(k=1, epochs=20, random_state=0).fit(*table)
+    assert sizes == [150, 150, 100] * 20
+    np.testing.assert_allclose(model.predict_proba(table[0]), whole, atol=1e-5)
+
+
 def test_a_function_that_gives_no_probabilities_is_refused_in_fit(table):
     with pytest.raises(InputError, match=r"shape \(1, 2\); it returned shape \(1, 3\)"):
         LimeExplainer(k=1, predict_fn=lambda X: X[:, :3]).fit(*table)

@@ -23,6 +23,8 @@ __all__ = ["LimeExplainer"]
 
 _HIDDEN_LAYERS = (32, 32)
 _LEARNING_RATE = 1e-3
+_BLOCK_ROWS = 2**15
+"""Rows whose gradient is computed at once; what they need fits in a cache, and many rows do not fill the memory."""
 
 
 class LimeExplainer(Baseline):
@@ -137,11 +139,16 @@ class _Seek:
         start, _ = network.init(draws, torch.ones(1, table.shape[1], dtype=torch.bool))
         parameters = start.float().requires_grad_()
         optimiser = Adam(parameters, _LEARNING_RATE)
-        x, y = torch.from_numpy(scaler.transform(table)).T[None].contiguous(), torch.from_numpy(target)[None]
+        x, y = torch.from_numpy(scaler.transform(table)).T[None], torch.from_numpy(target)[None]
+        slices = [slice(start, start + _BLOCK_ROWS) for start in range(0, len(table), _BLOCK_ROWS)]
+        blocks = [(x[:, :, rows].contiguous(), y[:, rows]) for rows in slices]
         with torch.enable_grad(), training_threads(x.device, len(table)):
             for _ in range(epochs):
-                loss = cross_entropy(network.forward(split(parameters, network.shapes), x), y)
-                optimiser.step(*torch.autograd.grad(loss, parameters))
+                gradient = torch.zeros_like(parameters)
+                for block, labels in blocks:
+                    loss = cross_entropy(network.forward(split(parameters, network.shapes), block), labels)
+                    gradient += torch.autograd.grad(loss * (labels.numel() / len(table)), parameters)[0]
+                optimiser.step(gradient)
         return cls(scaler, network, parameters.detach())
 
     def probabilities(self, table: NDArray[np.floating]) -> NDArray[np.float32]:
