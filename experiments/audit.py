@@ -7,9 +7,9 @@ rows to learn from, and all 1,024 rows, four times over, to audit, so that label
 pixels each, with 1,397 rows to audit: single pixels would be too many cells for the networks of an audit.
 
 Methods that must be told a number of features get the true one where it is known (Syn4-6: 5, the largest; ten bits: 6,
-where the smallest sufficient sets have 6.25 in the mean), else that of an earlier default, rounded (credit 2, MNIST 3). INVASE
-and REAL-X have 6,000 updates of 200 rows, L2X 1,000 (in `synthetic`: 10,000, 5,000 and 2,000 of 1,000 rows), to fit
-into minutes on a CPU. LIME explains the first 500 rows with 1,000 draws each. Audits have two folds.
+where the smallest sufficient sets have 6.25 in the mean), else that of an earlier default, rounded (credit 2, MNIST
+3). INVASE and REAL-X have 6,000 updates of 200 rows, L2X 1,000 (in `synthetic`: 10,000, 5,000 and 2,000 of 1,000
+rows), to fit into minutes on a CPU. LIME explains the first 500 rows with 1,000 draws each. Audits have two folds.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ explain a model of all features.
 
 No preset of Hide&Seek was found to leak the label on any problem. On ten bits, where it can be enumerated, "default"
 and "fast" encode nothing, "paper" 0.001, which is below what an audit resolves. On Syn4-6 none of them leaks features
-either; on ten bits "fast" and "paper" do, as the smallest sufficient sets must, on credit "paper" ("default" and "fast"
-come to 4.6 and 4.5 errors), and on MNIST "fast" and "paper". L2X leaks the label on Syn4, Syn6, ten bits and MNIST, INVASE on Syn6,
-SHAP and LIME on ten bits. The sets of SHAP, which trains no selector, tell about as much of what they hide on Syn4-6
-as INVASE's do. LIME's on ten bits are judged by 500 rows and not enumerated. Forest and LASSO name the same features
-in every row, and cannot leak.
+either; on ten bits "fast" and "paper" do, as the smallest sufficient sets must, on credit "paper" ("default" and
+"fast" come to 4.6 and 4.5 errors), and on MNIST "fast" and "paper". L2X leaks the label on Syn4, Syn6, ten bits and
+MNIST, INVASE on Syn6, SHAP and LIME on ten bits. The sets of SHAP, which trains no selector, tell about as much of
+what they hide on Syn4-6 as INVASE's do. LIME's on ten bits are judged by 500 rows and not enumerated. Forest and LASSO
+name the same features in every row, and cannot leak.
 
 The seeds of Syn4-6 are two for Hide&Seek and one for the others, elsewhere there is one: the errors do not count what
 another fit would change. INVASE, REAL-X and L2X are trained for less long than published (F1 here and in `synthetic`).

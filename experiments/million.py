@@ -40,8 +40,9 @@ Syn1-6 with a million rows as one stack).
 L2X after one epoch, 1,000 updates, equals the paper on Syn1 and Syn2. On Syn3 to Syn6 its TPR differs by up to 19
 points between seeds, which is not enough: the paper's single run is above all five of ours on Syn3 (85 against 60 to
 73), Syn5 (90, 70 to 89) and Syn6 (91, 79 to 87), and below all of them on Syn4 (83, 86 to 97).
-INVASE, five seeds, is the paper's but for the TPR on Syn3 (90 against 100). REAL-X was not run with so many rows. LIME explains 100 rows of one test set, so its numbers have a sampling
-error of some points: with 10,000 training rows, five such runs differ by up to 16 points in TPR and FDR.
+INVASE, five seeds, is the paper's but for the TPR on Syn3 (90 against 100). REAL-X was not run with so many rows. LIME
+explains 100 rows of one test set, so its numbers have a sampling error of some points: with 10,000 training rows, five
+such runs differ by up to 16 points in TPR and FDR.
 """
 
 

@@ -233,8 +233,8 @@ EXPERIMENT = Experiment(
     paper="Table of the synthetic data, and its boxplots",
     reasons={
         **REASONS,
-        "lasso": "Open; seeds in part: FDR on Syn4 is about 50, 60 or 70 in a run, so the median of 20 runs is the paper's 55 if ten "
-        "of them have 50; 8 of our 21 have, and 7 of 20 others, whose median is that of ours.",
+        "lasso": "Open; seeds in part: FDR on Syn4 is about 50, 60 or 70 in a run, so the median of 20 runs is the "
+        "paper's 55 if ten of them have 50; 8 of our 21 have, and 7 of 20 others, whose median is that of ours.",
     },
     config=config,
     published="synthetic_tpr_fdr.csv",
