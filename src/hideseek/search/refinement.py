@@ -74,11 +74,12 @@ def _sets(ensemble: Ensemble, x: Tensor, threshold: float) -> tuple[Tensor, Tens
         raise ValueError("the ensemble has no price")
     low, high = np.log(price_bounds(ensemble))
     selected, u = np.empty((len(x), ensemble.visible.shape[1]), dtype=np.uint8), torch.empty(len(x))
-    step = 1 + _ROWS_PER_OTHER
-    others = np.exp(low + (high - low) * _POSITIONS).tolist()
-    for start in range(step * len(others)):
-        own = slice(start, None, step * len(others))
-        price = others[start // step] if start % step == 0 else ensemble.price
+    prices = [*np.exp(low + (high - low) * _POSITIONS).tolist(), ensemble.price]
+    rows = np.arange(len(x))
+    turn, is_other = rows // (1 + _ROWS_PER_OTHER) % len(_POSITIONS), rows % (1 + _ROWS_PER_OTHER) == 0
+    of_price = np.where(is_other, turn, len(_POSITIONS))
+    for number, price in enumerate(prices):
+        own = np.flatnonzero(of_price == number)
         selected[own] = replace(ensemble, price=price).masks(x[own]) > threshold
         u[own] = float(position_of(price, ensemble.price_range)[0])
     return torch.from_numpy(selected), u
