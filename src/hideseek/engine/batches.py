@@ -99,7 +99,7 @@ class _WholeTables:
         self._weight = None if weight is None else weight.expand(n_ahead, n_members, -1)
 
     def at(self, steps: Tensor) -> _Picked:
-        """Return ``x``, ``target``, ``weight`` and ``selected`` of ``Window``; the last is always None."""
+        """Return ``x``, ``target``, ``weight`` and ``selected`` of ``Window``; settled sets are for drawn rows."""
         return self._x, self._target, self._weight, None
 
 

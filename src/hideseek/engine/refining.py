@@ -14,8 +14,7 @@ from hideseek.engine.networks import Mlp
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.stack import Data, Stack
 from hideseek.engine.steps import Problem
-from hideseek.engine.training import choose_steps
-from hideseek.errors import TrainingError
+from hideseek.engine.training import check_finite, choose_steps
 
 __all__ = ["Seeks", "refine"]
 
@@ -88,7 +87,7 @@ def refine(recipe: Recipe, data: Data, u: Tensor, seeks: Seeks, *, loss: str) ->
     alone, n_steps = seeks.alone(), max(1, round(recipe.refinement * recipe.steps))
     batch_size = min(recipe.batch_size or n_rows, n_rows // 2)  # fewer than all: rows are drawn
     problem = Problem(
-        replace(recipe, steps=n_steps, batch_size=batch_size, cooldown=1.0, cross_fit=False, highest_prices=()),
+        replace(recipe, steps=n_steps, batch_size=batch_size, cooldown=1.0),
         with_u,
         loss,
         alone,
@@ -101,12 +100,8 @@ def refine(recipe: Recipe, data: Data, u: Tensor, seeks: Seeks, *, loss: str) ->
     )
     with torch.inference_mode(), one_thread() as n_threads, closing(choose_steps(problem, None, n_threads)) as steps:
         steps.run(n_steps)
-        if not steps.take_losses(n_steps).isfinite().all():
-            raise TrainingError(
-                "the loss of the selected features is no longer finite; lower learning_rate, or look for extreme "
-                "values in X and y"
-            )
-        return seeks.with_weights(alone)
+        check_finite(steps.take_losses(n_steps)[0], n_steps, n_steps)
+    return seeks.with_weights(alone)
 
 
 def _trainable(alone: Stack, visible: Tensor) -> Tensor | None:

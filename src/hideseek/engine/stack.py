@@ -201,16 +201,15 @@ class Stack:
 
     def of(self, members: Tensor) -> Stack:
         """Return the stack of some of the members. Shape: ``(members,)``, int64."""
-        price_range = None if self.price_range is None else self.price_range[members]
         seeks = (members[:, None] * self.n_seeks + torch.arange(self.n_seeks, device=members.device)).flatten()
-        hide, seek = self.matrices(self.parameters)
-        parts = [matrix[members].flatten() for matrix in hide] + [matrix[seeks].flatten() for matrix in seek]
-        return replace(self, parameters=torch.cat(parts), price_range=price_range)
+        return self._copy(members, seeks)
 
     def part(self, members: slice) -> Stack:
-        """Return a copy of adjacent members; faster than ``of``."""
+        """Return the stack of adjacent members; faster than ``of``."""
+        return self._copy(members, slice(members.start * self.n_seeks, members.stop * self.n_seeks))
+
+    def _copy(self, members: Tensor | slice, seeks: Tensor | slice) -> Stack:
         price_range = None if self.price_range is None else self.price_range[members].clone()
-        seeks = slice(members.start * self.n_seeks, members.stop * self.n_seeks)
         hide, seek = self.matrices(self.parameters)
         parts = [matrix[members].flatten() for matrix in hide] + [matrix[seeks].flatten() for matrix in seek]
         return replace(self, parameters=torch.cat(parts), price_range=price_range)

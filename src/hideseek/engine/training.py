@@ -28,7 +28,7 @@ from hideseek.engine.stack import Batch, Data, History, Members, Stack, initial_
 from hideseek.engine.steps import Problem, Steps
 from hideseek.errors import TrainingError
 
-__all__ = ["Progress", "choose_steps", "train"]
+__all__ = ["Progress", "check_finite", "choose_steps", "train"]
 
 _RECORDS = 100
 
@@ -170,6 +170,16 @@ def choose_steps(problem: Problem, replacement: Replacement | None, n_threads: i
     return ReplayedSteps(eager_steps(problem, marginal))
 
 
+def check_finite(loss: Tensor, step: int, steps: int) -> None:
+    """Raise a TrainingError if the loss of a member is infinite or NaN. Shape: ``(members,)``."""
+    broken = torch.nonzero(~torch.isfinite(loss))
+    if len(broken):
+        raise TrainingError(
+            f"the loss of member {int(broken[0])} is no longer finite at step {step} of {steps}; "
+            "lower learning_rate, or look for extreme values in X and y"
+        )
+
+
 def _has_kernels(device: torch.device) -> bool:
     """Return whether Triton kernels can be compiled here, for a GPU whose tensor cores take single precision."""
     return find_spec("triton") is not None and torch.cuda.get_device_capability(device) >= (8, 0)
@@ -199,24 +209,16 @@ class _Recorder:
         """Add a record. Shape: ``mean (2, members)``, prediction loss and mask sum, averaged since the last record."""
         share = float(annealed(torch.tensor(step), self._recipe.steps, self._recipe.anneal_power))
         if mean.device.type == "cpu":  # reading the value would synchronise a GPU
-            self._check(step, mean)
+            check_finite(mean[0], step, self._recipe.steps)
         self._records.append((step, share, mean, self._validation_loss(step)))
         if self._on_progress is not None:
             self._on_progress(step, share, *mean.mean(dim=1).tolist())
-
-    def _check(self, step: int, mean: Tensor) -> None:
-        broken = torch.nonzero(~torch.isfinite(mean[0]))
-        if len(broken):
-            raise TrainingError(
-                f"the loss of member {int(broken[0])} is no longer finite at step {step} of {self._recipe.steps}; "
-                "lower learning_rate, or look for extreme values in X and y"
-            )
 
     def history(self) -> History:
         steps, shares, means, validation = zip(*self._records, strict=True)
         all_means = torch.stack(means).cpu()
         for step, mean in zip(steps, all_means, strict=True):
-            self._check(step, mean)
+            check_finite(mean[0], step, self._recipe.steps)
         values = all_means.numpy()
         held_out = None if validation[0] is None else torch.stack(validation).cpu().numpy()
         return History(np.array(steps), np.array(shares), values[:, 0], values[:, 1], held_out)
