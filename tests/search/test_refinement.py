@@ -4,11 +4,12 @@ import torch
 
 from hideseek import HideSeekClassifier
 from hideseek.datasets import make_syn
+from hideseek.engine.draws import member_seeds
 from hideseek.engine.recipe import PRESETS
 from hideseek.engine.stack import Data
 from hideseek.metrics import auroc
-from hideseek.search import refinement
-from hideseek.search.parts import N_FOLDS
+from hideseek.search import fitting, refinement
+from hideseek.search.parts import N_FOLDS, folds_of
 
 
 @pytest.fixture
@@ -31,6 +32,26 @@ def test_predictions_from_the_selected_features_get_better_and_selections_stay(w
     scores = [auroc(test.y, each.predict_proba(test.X)) for each in (before, model)]
     assert scores[1] > scores[0] + 0.003
     assert model.trust_.score_selected > before.trust_.score_selected
+
+
+@pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")  # so few steps teach nothing
+def test_each_member_keeps_its_fold_and_each_seek_has_draws_of_its_own(monkeypatch):
+    calls, outer = [], []
+    refine, refined = refinement.refine, refinement.refined
+    monkeypatch.setattr(refinement, "refine", lambda *args, **named: calls.append(args) or refine(*args, **named))
+    monkeypatch.setattr(fitting, "refined", lambda *args, **named: outer.append(args) or refined(*args, **named))
+    tables = [make_syn("Syn1", 200, random_state=seed) for seed in (0, 1)]
+    models = HideSeekClassifier("fast", steps=20, n_members=6).fit_many(
+        [(each.X, each.y, number, {}) for number, each in enumerate(tables)]
+    )
+    [(_, data, _, seeks)], [(_, _, seeds)] = calls, outer
+    assert seeks.fold.tolist() == [0, 1, 2, 3, 4, 0] * 2
+    at_price = np.arange(200) % 4 != 0
+    for number, (table, model) in enumerate(zip(tables, models, strict=True)):
+        np.testing.assert_array_equal(data.fold[number], folds_of(table.y, seeds[number]))
+        np.testing.assert_array_equal(data.selected[number][at_price].numpy(), model.select(table.X)[at_price])
+    trained = np.concatenate([member_seeds(seed, 6) for seed in seeds])
+    assert len(np.unique(np.concatenate((trained, seeks.seeds.numpy())))) == 12 + 24
 
 
 def test_rows_beyond_the_limit_are_left_out_equally_in_every_fold(monkeypatch):
