@@ -74,7 +74,7 @@ QUEUE = (
     Entry("brca", ("paper", "invase", "realx", "l2x", "l2x-one-epoch"), 60),
     Entry("california", ("realx",), 120, None, ("released",)),
     Entry("million", ("l2x",), 60, HALF),
-    Entry("million", ("invase",), 60),
+    Entry("million", ("invase",), 155),
     Entry("million", ("realx",), 90),
     Entry("credit", ("invase",), 130, range(5, 10), tuple(SYN)),
     Entry("credit", ("realx",), 100, range(5, 10)),
