@@ -59,7 +59,7 @@ def with_ray(model: Any, rows: pd.DataFrame, folder: Path) -> pd.DataFrame:
 
 def kill_one(out: Path, killed: list[int]) -> None:
     """Kill a worker of ours that is at a task, once one file is finished."""
-    while not list(out.glob("[0-9].parquet")):
+    while not list(out.glob("[!.]*.parquet")):
         time.sleep(0.05)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and not killed:

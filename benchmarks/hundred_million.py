@@ -2,7 +2,8 @@
 
 `make` writes 100 Parquet files of a million rows of Syn4 each, 11 columns in single precision with an id and the label,
 and the same rows once more sorted by label. `explain` explains them by `explain_files` in a process that is killed
-three times on the way and called again; every row must be answered once, and some files as `explain` answers them.
+three times on the way and called again, `ray` the same on a local cluster of which one worker is killed; every row must
+be answered once, and some files as `explain` answers them.
 `fit` learns from all rows, in both orders, beside a fit on a million rows in memory. Memory is the most that a process
 held, less what it held after its imports.
 """
@@ -11,9 +12,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from hashlib import sha256
 from pathlib import Path
@@ -24,6 +27,7 @@ import pyarrow as pa
 import pyarrow.compute
 import pyarrow.parquet as pq
 
+from benchmarks.engines import N_WORKERS, kill_one
 from hideseek.datasets import make_syn
 
 NAMES = [f"x{j + 1}" for j in range(11)]
@@ -33,8 +37,6 @@ FIRST_SEED = 1000
 KILLS = (0.2, 0.45, 0.7)
 """Shares of the files after which the process is killed."""
 LIMIT = 2 * 2**30
-DRAWS = 4
-"""Of a prediction; the default, 16, takes four times as long and changes nothing of what is shown here."""
 
 
 def table_of(seed: int, n_rows: int) -> pa.Table:
@@ -99,43 +101,74 @@ def killed_after(folder: Path, n_finished: int | None) -> dict[str, Any]:
 
 
 def explain(folder: Path) -> None:
-    from hideseek import HideSeekClassifier, Scorer
-
-    files = sorted((folder / "drawn").iterdir())
-    train = table_of(FIRST_SEED - 1, 10_000)
-    model = HideSeekClassifier(device="cpu", random_state=0, prediction_draws=DRAWS)
-    model.fit(train.select(NAMES), train["label"].to_numpy())
-    model.save(folder / "model.safetensors")
-    runs = [killed_after(folder, int(share * len(files))) for share in KILLS]
+    model = fitted(folder)
+    n_files = len(list((folder / "drawn").iterdir()))
+    runs = [killed_after(folder, int(share * n_files)) for share in KILLS]
     runs.append(killed_after(folder, None))
     for run in runs:
         print(run, flush=True)
-    n_rows, scorer = 0, Scorer(model)
+    n_rows, n_compared, in_memory = checked(model, folder / "drawn", folder / "out")
+    wall, last = sum(run["seconds"] for run in runs), runs[-1]
+    own = (last["rows"] - last["kept"] * ROWS_PER_FILE) / last["cpu"]
+    print(f"{n_rows / wall:,.0f} rows/s over all four runs, what was lost and done again included")
+    print(f"{own:,.0f} rows a second of processor time; explain: {n_compared / in_memory:,.0f}; "
+          f"ratio {own * in_memory / n_compared:.2f}")  # fmt: skip
+    most = max(run["over_import"] for run in runs)
+    print(f"{most / 2**20:,.0f} MiB over the import at most: {most / LIMIT:.2f} of the limit")
+
+
+def explain_on_ray(folder: Path) -> None:
+    import ray
+
+    model, out, killed = fitted(folder), folder / "out-ray", list[int]()
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    ray.init(num_cpus=N_WORKERS, include_dashboard=False, log_to_driver=False, logging_level="error")
+    killer = threading.Thread(target=kill_one, args=(out, killed), daemon=True)
+    killer.start()
+    start = time.perf_counter()
+    try:
+        model.explain_files(folder / "drawn", out, carry=["id"], backend="ray")
+    finally:
+        ray.shutdown()
+    wall = time.perf_counter() - start
+    print(f"{N_WORKERS} workers, process {killed[0]} killed when the first file was finished")
+    n_rows, _, _ = checked(model, folder / "drawn", out)
+    print(f"{n_rows / wall:,.0f} rows/s")
+
+
+def fitted(folder: Path) -> Any:
+    """Return a model with every setting at its default, also saved in the folder."""
+    from hideseek import HideSeekClassifier
+
+    train = table_of(FIRST_SEED - 1, 10_000)
+    model = HideSeekClassifier(device="cpu", random_state=0).fit(train.select(NAMES), train["label"].to_numpy())
+    model.save(folder / "model.safetensors")
+    return model
+
+
+def checked(model: Any, source: Path, out: Path) -> tuple[int, int, float]:
+    """Compare the answers with `explain`; return the rows, the rows compared and the processor time of `explain`."""
+    from hideseek import Scorer
+
+    files, n_rows, in_memory, scorer = sorted(source.iterdir()), 0, 0.0, Scorer(model)
     for path in files:
-        ids = pq.read_table(folder / "out" / path.name, columns=["id"])["id"].to_numpy()
+        ids = pq.read_table(out / path.name, columns=["id"])["id"].to_numpy()
         assert np.array_equal(ids, pq.read_table(path, columns=["id"])["id"].to_numpy())
         assert np.array_equal(ids, np.arange(n_rows, n_rows + len(ids)))
         n_rows += len(ids)
-    left = [path.name for path in (folder / "out").iterdir() if path.name not in {file.name for file in files}]
+    left = [path.name for path in out.iterdir() if path.name not in {file.name for file in files}]
     print(f"{n_rows:,} rows, each once; {len(left)} files besides the answers")
-    in_memory = 0.0
-    for path in files[:: max(1, len(files) // 3)]:
-        found, rows = pq.read_table(folder / "out" / path.name), pq.read_table(path, columns=NAMES)
+    some = files[:: max(1, len(files) // 3)]
+    for path in some:
+        found, rows = pq.read_table(out / path.name), pq.read_table(path, columns=NAMES)
         start = time.process_time()
         expected = model.explain(rows)
         prediction, selected = expected.prediction, expected.selected
         in_memory += time.process_time() - start
         assert np.array_equal(found["prediction"].to_numpy(), prediction)
         assert np.array_equal(scorer.unpack(found["selected_bits"]), selected)
-    n_compared = len(files[:: max(1, len(files) // 3)]) * ROWS_PER_FILE
-    wall, last = sum(run["seconds"] for run in runs), runs[-1]
-    own = (last["rows"] - last["kept"] * ROWS_PER_FILE) / last["cpu"]
-    print(f"{n_compared:,} rows of whole files equal those of explain")
-    print(f"{n_rows / wall:,.0f} rows/s over all four runs, what was lost and done again included")
-    print(f"{own:,.0f} rows a second of processor time; explain: {n_compared / in_memory:,.0f}; "
-          f"ratio {own * in_memory / n_compared:.2f}")  # fmt: skip
-    most = max(run["over_import"] for run in runs)
-    print(f"{most / 2**20:,.0f} MiB over the import at most: {most / LIMIT:.2f} of the limit")
+    print(f"{len(some) * ROWS_PER_FILE:,} rows of whole files equal those of explain")
+    return n_rows, len(some) * ROWS_PER_FILE, in_memory
 
 
 # -- learning --------------------------------------------------------------------------------------------------------
@@ -183,7 +216,7 @@ def fit(folder: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "what", choices=("make", "explain", "fit", "once", "fit-memory", "fit-drawn", "fit-sorted"),
+        "what", choices=("make", "explain", "ray", "fit", "once", "fit-memory", "fit-drawn", "fit-sorted"),
         help="the last four are called by the others",
     )  # fmt: skip
     parser.add_argument("folder", type=Path)
@@ -194,7 +227,7 @@ def main() -> None:
     elif arguments.what.startswith("fit-"):
         fit_once(arguments.folder, arguments.what.removeprefix("fit-"))
     else:
-        {"explain": explain, "once": explain_once, "fit": fit}[arguments.what](arguments.folder)
+        {"explain": explain, "ray": explain_on_ray, "once": explain_once, "fit": fit}[arguments.what](arguments.folder)
 
 
 if __name__ == "__main__":
