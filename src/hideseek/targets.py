@@ -124,7 +124,7 @@ def check_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         if y.ndim != 1:
             raise InputError(f"y has labels of the type {kinds[0]}; make them text, numbers or booleans")
     try:
-        if type_of_target(y) == "continuous":
+        if y.dtype.kind == "f" and type_of_target(y) == "continuous":
             raise InputError(
                 "Unknown label type: y is continuous, and a classifier needs classes; use HideSeekRegressor, or cut y"
             )

@@ -10,10 +10,11 @@ from hideseek.engine import questions
 from hideseek.engine.along import (
     answers_along,
     answers_to,
+    disagreements,
     price_bounds,
     price_bounds_of_all,
+    sets_at_own_prices,
     sets_of_members,
-    votes_on,
 )
 from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.groups import Groups
@@ -62,15 +63,27 @@ def asked(ensemble, members, prices=PRICES, n_rows=50):
 
 
 @pytest.mark.parametrize("cells", [1, 2**26])
-def test_votes_are_the_share_of_members_that_select(ensemble, monkeypatch, cells):
+def test_disagreement_is_the_mean_difference_of_two_sets(ensemble, monkeypatch, cells):
     monkeypatch.setitem(questions._CELLS, "cpu", cells)
-    (votes,) = votes_on([asked(ensemble, [0, 1, 2])], 0.5)
-    seen = ensemble.visible.numpy().sum(axis=0)
-    for price, share in zip(PRICES, votes, strict=True):
+    ensemble = replace(ensemble, visible=torch.ones_like(ensemble.visible))
+    (found,) = disagreements([asked(ensemble, [0, 1, 2])], 0.5)
+    for price, differing in zip(PRICES, found, strict=True):
         selected = replace(ensemble, price=price).masks_of_members(RAW) > 0.5
-        np.testing.assert_allclose(share, selected.sum(axis=0) / seen, atol=1e-6)
+        pairs = [(selected[i] != selected[j]).sum(axis=1).mean() for i, j in ((0, 1), (0, 2), (1, 2))]
+        assert differing == pytest.approx(np.mean(pairs), abs=1e-6)
         (sets,) = sets_of_members([asked(ensemble, [0, 1, 2], [price])], 0.5)
         np.testing.assert_array_equal(sets, selected)
+    assert found.max() > 0
+
+
+@pytest.mark.parametrize("cells", [1, 2**26])
+def test_sets_at_own_prices_are_those_of_the_ensemble_at_the_price_of_each_row(ensemble, monkeypatch, cells):
+    monkeypatch.setitem(questions._CELLS, "cpu", cells)
+    prices = np.resize(PRICES, len(RAW))
+    (sets,) = sets_at_own_prices([asked(ensemble, [0, 1, 2], prices, len(RAW))], 0.5)
+    for price in PRICES:
+        own = prices == price
+        np.testing.assert_array_equal(sets[own], replace(ensemble, price=price).masks(RAW[own]) > 0.5)
 
 
 def knockoffs_of(seed):
@@ -90,10 +103,10 @@ def test_questions_of_any_shape_are_answered_as_each_alone(monkeypatch, cells, w
         *(asked(one, [1, 2], n_rows=30) for one in own),
     ]
     answers = answers_to(several, 4, softmax=True, threshold=0.5)
-    votes = votes_on(several, 0.5)
+    differing = disagreements(several, 0.5)
     one_price = [replace(question, prices=question.prices[:1]) for question in several]
-    for question, (output, counts), share, sets in zip(
-        several, answers, votes, sets_of_members(one_price, 0.5), strict=True
+    for question, (output, counts), own_differing, sets in zip(
+        several, answers, differing, sets_of_members(one_price, 0.5), strict=True
     ):
         alone = question.ensemble.members(question.members)
         X = RAW[: len(question.x)]
@@ -102,7 +115,7 @@ def test_questions_of_any_shape_are_answered_as_each_alone(monkeypatch, cells, w
             np.testing.assert_allclose(output[i], at_price.outputs(X, 4, softmax=True, threshold=0.5), atol=1e-5)
             np.testing.assert_array_equal(counts[i], (at_price.masks(X) > 0.5).sum(axis=1))
         np.testing.assert_array_equal(sets, replace(alone, price=question.prices[0]).masks_of_members(X) > 0.5)
-        np.testing.assert_allclose(share[0], sets.sum(axis=0) / alone.visible.numpy().sum(axis=0).clip(1), atol=1e-6)
+        np.testing.assert_array_equal(own_differing, disagreements([question], 0.5)[0])
 
 
 def test_questions_of_one_shape_are_answered_in_one_batch(monkeypatch):

@@ -19,10 +19,11 @@ __all__ = [
     "answers_along",
     "answers_from",
     "answers_to",
+    "disagreements",
     "price_bounds",
     "price_bounds_of_all",
+    "sets_at_own_prices",
     "sets_of_members",
-    "votes_on",
 ]
 
 
@@ -71,18 +72,22 @@ def answers_to(
     return [(answers, counts) for answers, counts in found]
 
 
-def votes_on(questions: Sequence[Question], threshold: float) -> list[NDArray[np.float32]]:
-    """Return the share of the members that select each feature at each price.
+def disagreements(questions: Sequence[Question], threshold: float) -> list[NDArray[np.float64]]:
+    """Return in how many features of a row two members differ at each price, on average over rows and pairs.
 
-    Shape of each: ``(prices, rows, features)``.
+    Shape of each: ``(prices,)``.
     """
 
     def answer(batch: Batch, positions: Iterator[Tensor]) -> tuple[Tensor]:
-        output = batch.hide_output()
-        votes = [batch.mean((mask_at(output, u[:, :, None]) > threshold).float()) for u in positions]
-        return (torch.cat(votes).permute(1, 0, 3, 2)[:, :, : batch.n_rows],)
+        output, differing = batch.hide_output(), []
+        for u in positions:
+            votes = batch.mean((mask_at(output, u[:, :, None]) > threshold).float())[..., : batch.n_rows]
+            differing.append((votes * (1 - votes)).sum(dim=2).mean(dim=2, dtype=torch.float64))
+        return (torch.cat(differing).t(),)
 
-    return [votes for (votes,) in answered(questions, lambda question: question.n_mask_cells, answer)]
+    found = answered(questions, lambda question: question.n_mask_cells, answer)
+    sizes = [len(question.members) for question in questions]
+    return [2 * n / max(n - 1, 1) * differing for n, (differing,) in zip(sizes, found, strict=True)]
 
 
 def sets_of_members(questions: Sequence[Question], threshold: float) -> list[NDArray[np.bool_]]:
@@ -94,6 +99,22 @@ def sets_of_members(questions: Sequence[Question], threshold: float) -> list[NDA
         return (batch.by_question(selected)[:, :, : batch.n_rows],)
 
     return [sets for (sets,) in answered(questions, lambda question: question.n_mask_cells, answer)]
+
+
+def sets_at_own_prices(questions: Sequence[Question], threshold: float) -> list[NDArray[np.bool_]]:
+    """Return what is selected in each row at a price of its own; a question has one price for each row.
+
+    Shape of each: ``(rows, features)``.
+    """
+
+    def answer(batch: Batch, positions: Iterator[Tensor]) -> tuple[Tensor]:
+        u = torch.nn.functional.pad(torch.cat(list(positions)).t(), (0, batch.x.shape[2] - batch.n_rows))
+        selected = batch.mean(mask_at(batch.hide_output(), u)[None])[0] > threshold
+        return (selected.transpose(1, 2)[:, : batch.n_rows],)
+
+    blocks = [question.in_blocks() for question in questions]
+    found = iter(answered([block for own in blocks for block in own], lambda each: each.n_mask_cells_of_row, answer))
+    return [np.concatenate([next(found)[0] for _ in own]) for own in blocks]
 
 
 def answers_from(

@@ -7,7 +7,7 @@ products than for one. On a CPU they are answered one at a time, so that the cac
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,19 @@ class Question:
     @property
     def n_mask_cells(self) -> int:
         """Cells of Hide's output for each price."""
-        return self.n_padded * len(self.members) * self.ensemble.stack.hide.sizes[-1]
+        return self.n_padded * self.n_mask_cells_of_row
+
+    @property
+    def n_mask_cells_of_row(self) -> int:
+        """Cells of Hide's output for a row at one price."""
+        return len(self.members) * self.ensemble.stack.hide.sizes[-1]
+
+    def in_blocks(self) -> list[Question]:
+        """Return the question in parts of as many rows as are computed at a time, each with the prices of its rows."""
+        n_rows = max(FULL_ROWS, _CELLS[self.ensemble.pool.device.type] // self.n_mask_cells_of_row)
+        starts = range(0, len(self.x), n_rows)
+        parts = [slice(start, start + n_rows) for start in starts]
+        return [replace(self, x=self.x[part], prices=self.prices[part]) for part in parts]
 
     def n_seek_cells(self, n_draws: int) -> int:
         """Return the cells of Seek's widest layer for each price."""

@@ -54,7 +54,7 @@ class Ramps:
 
         Shape: ``(rows, columns)``.
         """
-        ends = [(j, low, high) for j, column in enumerate(Z.T) for low, high in pairwise(_knots(column))]
+        ends = [(j, low, high) for j, knots in enumerate(_knots(Z)) for low, high in pairwise(knots)]
         if not ends:
             return None
         column, low, high = (np.array(part) for part in zip(*ends, strict=True))
@@ -89,18 +89,24 @@ class Ramps:
         return columns[:, column].sub_(low).div_(high - low).clamp_(0, 1).sub_(center).div_(scale)
 
 
-def _knots(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return where the ramps of a column begin and end; empty for a column without ramps."""
-    ordered = np.sort(values)
-    knots = np.unique(np.quantile(ordered, np.linspace(0, 1, _PIECES + 1)))
-    odd = max(_ODD, _BY_CHANCE / len(values) ** 0.5)
-    far = len(knots) > 2 and _distance_to_normal(ordered, values.mean(), values.std()) > odd
-    return knots if far else np.empty(0)
+def _knots(Z: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Return where the ramps of each column begin and end; empty for a column without ramps."""
+    ordered = np.sort(Z.T, axis=1)
+    odd = max(_ODD, _BY_CHANCE / len(Z) ** 0.5)
+    far = _distances_to_normal(ordered) > odd
+    knots = map(np.unique, np.quantile(ordered, np.linspace(0, 1, _PIECES + 1), axis=1).T)
+    return [own if is_far and len(own) > 2 else np.empty(0) for own, is_far in zip(knots, far, strict=True)]
 
 
-def _distance_to_normal(values: NDArray[np.float64], mean: float, deviation: float) -> float:
-    """Return the Kolmogorov distance between sorted values and a normal distribution."""
-    deviations = (values - mean) / deviation
+def _distances_to_normal(ordered: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the Kolmogorov distance between each column and a normal distribution; NaN for a constant column.
+
+    Shape: ``(columns, rows)``, ascending -> ``(columns,)``.
+    """
+    mean, deviation = ordered.mean(axis=1, keepdims=True), ordered.std(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        deviations = (ordered - mean) / deviation
     expected = torch.special.ndtr(torch.from_numpy(deviations)).numpy()
-    shares = np.arange(len(values) + 1) / len(values)
-    return float(max((shares[1:] - expected).max(), (expected - shares[:-1]).max()))
+    shares = np.arange(ordered.shape[1] + 1) / ordered.shape[1]
+    above, below = (shares[1:] - expected).max(axis=1), (expected - shares[:-1]).max(axis=1)
+    return np.asarray(np.maximum(above, below))

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from hideseek.engine.along import answers_to, price_bounds_of_all, votes_on
+from hideseek.engine.along import answers_to, disagreements, price_bounds_of_all
 from hideseek.engine.device import for_each_table, one_thread
 from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.questions import Question
@@ -95,12 +95,12 @@ def judge(
         loss: "cross_entropy" or "squared_error".
         threshold: A feature is selected where its mean mask is greater.
     """
-    asked = [_Asked.of(*case) for case in zip(candidates, _price_grids(candidates), tables, strict=True)]
     with one_thread():  # the operations are too small to be shared
+        asked = [_Asked.of(*case) for case in zip(candidates, _price_grids(candidates), tables, strict=True)]
         questions = [question for one in asked for question in one.by_fold]
         answers = iter(answers_to(questions, _DRAWS, softmax=loss != "squared_error", threshold=threshold))
-        votes = votes_on([one.of_everyone for one in asked], threshold)
-    found = [(one, [next(answers) for _ in one.by_fold], own) for one, own in zip(asked, votes, strict=True)]
+        differing = disagreements([one.of_everyone for one in asked], threshold)
+    found = [(one, [next(answers) for _ in one.by_fold], own) for one, own in zip(asked, differing, strict=True)]
     return for_each_table(lambda answered: _judged(*answered, loss), found, candidates[0].pool.device)
 
 
@@ -145,7 +145,7 @@ class _Asked:
 def _judged(
     asked: _Asked,
     answers: Sequence[tuple[NDArray[np.float32], NDArray[np.int32]]],
-    votes: NDArray[np.float32],
+    disagreement: Floats,
     loss: str,
 ) -> Judged:
     """Return what was answered, with the losses of the rows."""
@@ -157,16 +157,10 @@ def _judged(
         row_losses(loss, output, used.target),
         output,
         np.concatenate([n_selected for _, n_selected in answers], axis=1).mean(axis=1),
-        _disagreement(votes, len(asked.of_everyone.members)),
+        disagreement,
         loss_of_nothing(loss, output.shape[2], used),
         len(part.target),
     )
-
-
-def _disagreement(votes: NDArray[np.float32], n_members: int) -> Floats:
-    """Return in how many features two members differ. Shape: ``(prices, rows, features)`` -> ``(prices,)``."""
-    differing_pairs = 2 * n_members / max(n_members - 1, 1) * votes * (1 - votes)
-    return np.asarray(differing_pairs.sum(axis=2).mean(axis=1), dtype=np.float64)
 
 
 def best_range(judged: Sequence[Judged]) -> int:
@@ -195,7 +189,7 @@ def choose_price(judged: Judged, *, loss: str, n_given: int) -> PenaltyPath:
         error,
         mean - mean.min(),
         excess_error,
-        np.array([score(loss, output.astype(np.float64), judged.rows.target) for output in judged.outputs]),
+        np.array([score(loss, output, judged.rows.target) for output in judged.outputs]),
         "r2" if loss == "squared_error" else "auroc",
         np.asarray(judged.n_selected, dtype=np.float64),
         judged.null_loss,

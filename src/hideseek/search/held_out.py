@@ -83,8 +83,8 @@ def measure_trust(fitted: Sequence[Fitted], *, loss: str, threshold: float, n_dr
         threshold: A feature is selected where its mean mask is greater.
         n_draws: Draws of the hidden features over which a prediction is averaged.
     """
-    groups = [_groups(one) for one in fitted]
     with one_thread():  # the operations are too small to be shared
+        groups = [_groups(one) for one in fitted]
         answers = iter(_ask([group for own in groups for group in own], loss, threshold, n_draws))
     cases = [(one, own, [next(answers) for _ in own]) for one, own in zip(fitted, groups, strict=True)]
     return for_each_table(lambda case: _trust(*case, loss), cases, fitted[0].ensemble.pool.device)

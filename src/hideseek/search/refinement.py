@@ -7,12 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
-from hideseek.engine.along import price_bounds
+from hideseek.engine.along import price_bounds_of_all, sets_at_own_prices
+from hideseek.engine.device import one_thread
 from hideseek.engine.draws import member_seeds
 from hideseek.engine.ensemble import Ensemble
-from hideseek.engine.path import position_of
+from hideseek.engine.path import positions_of
+from hideseek.engine.questions import Question
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.refining import Seeks, refine
 from hideseek.engine.stack import Data, Stack
@@ -48,7 +50,12 @@ def refined(
         threshold: A feature is selected where its mean mask is greater.
     """
     device, data = ensembles[0].pool.device, _some_rows(data)
-    sets, positions = zip(*(_sets(each, x, threshold) for each, x in zip(ensembles, data.X, strict=True)), strict=True)
+    prices, every = _prices_of_rows(ensembles, data.X.shape[1]), np.arange(ensembles[0].stack.n_members)
+    questions = [Question(each, every, *own) for each, *own in zip(ensembles, data.X, prices, strict=True)]
+    with one_thread():
+        sets = sets_at_own_prices(questions, threshold)
+    ranges = torch.stack([each.price_range[0] for each in ensembles])
+    positions = positions_of(torch.from_numpy(prices).log().float().to(device), ranges)
     stack = Stack.of_all([each.stack for each in ensembles])
     n_tables, n_members = len(ensembles), ensembles[0].stack.n_members
     own_seeds = [member_seeds(seed, n_members * (1 + stack.n_seeks))[n_members:] for seed in seeds]
@@ -59,30 +66,21 @@ def refined(
         torch.cat([each.visible for each in ensembles]),
         None if data.fold is None else (torch.arange(n_members, device=device) % N_FOLDS).repeat(n_tables),
     )
-    with_sets = replace(data, selected=torch.stack(sets)).to(device)
-    stack = refine(recipe, with_sets, torch.stack(positions).to(device), seeks, loss=loss)
+    with_sets = replace(data, selected=torch.from_numpy(np.stack(sets).view(np.uint8))).to(device)
+    stack = refine(recipe, with_sets, positions, seeks, loss=loss)
     parts = [stack.part(slice(start, start + n_members)) for start in range(0, n_tables * n_members, n_members)]
     return [replace(each, stack=part) for each, part in zip(ensembles, parts, strict=True)]
 
 
-def _sets(ensemble: Ensemble, x: Tensor, threshold: float) -> tuple[Tensor, Tensor]:
-    """Return what is selected in each row, most of them at the ensemble's price, and the position of each row's price.
-
-    Shape: ``x (rows, inputs)`` -> ``(rows, features)``, uint8; ``(rows,)``.
-    """
-    if ensemble.price is None:
-        raise ValueError("the ensemble has no price")
-    low, high = np.log(price_bounds(ensemble))
-    selected, u = np.empty((len(x), ensemble.visible.shape[1]), dtype=np.uint8), torch.empty(len(x))
-    prices = [*np.exp(low + (high - low) * _POSITIONS).tolist(), ensemble.price]
-    rows = np.arange(len(x))
+def _prices_of_rows(ensembles: Sequence[Ensemble], n_rows: int) -> NDArray[np.float64]:
+    """Return a price for each row: that of the ensemble for most of them. Shape: ``(ensembles, rows)``."""
+    rows = np.arange(n_rows)
     turn, is_other = rows // (1 + _ROWS_PER_OTHER) % len(_POSITIONS), rows % (1 + _ROWS_PER_OTHER) == 0
-    of_price = np.where(is_other, turn, len(_POSITIONS))
-    for number, price in enumerate(prices):
-        own = np.flatnonzero(of_price == number)
-        selected[own] = replace(ensemble, price=price).masks(x[own]) > threshold
-        u[own] = float(position_of(price, ensemble.price_range)[0])
-    return torch.from_numpy(selected), u
+    prices = np.empty((len(ensembles), n_rows))
+    for own, ensemble, bounds in zip(prices, ensembles, price_bounds_of_all(ensembles), strict=True):
+        low, high = np.log(bounds)
+        own[:] = np.where(is_other, np.exp(low + (high - low) * _POSITIONS)[turn], ensemble.price)
+    return prices
 
 
 def _some_rows(data: Data) -> Data:
