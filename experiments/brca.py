@@ -48,7 +48,7 @@ Ranking = list[tuple[str, float, float]]
 def methods(rounds: int) -> dict[str, dict[str, Any]]:
     return {
         "paper": {"method": "hideseek", "parameters": {"preset": "paper", "penalty": 1.5}},
-        "balanced": {"method": "hideseek", "parameters": {"preset": "balanced", "penalty": 1.5}},
+        "balanced": {"method": "hideseek"},
         "invase": {"parameters": {"penalty": 1.2}},
         "realx": {"parameters": {"penalty": 1.0, "batch_size": 32}},
         "shap": {"parameters": {"k": TOP, "depth": 5, "eta": 0.03, "colsample": 1.0, "rounds": rounds}},

@@ -57,7 +57,7 @@ def methods(penalties: list[float]) -> dict[str, dict[str, Any]]:
             "chosen_by": "accuracy",
         },
         "paper-0.5": {"method": "hideseek", "parameters": {"preset": "paper", "penalty": 0.5}},
-        "balanced": {"method": "hideseek", "parameters": {"preset": "balanced"}, **searched},
+        "balanced": {"method": "hideseek"},
         "invase": searched,
         "realx": searched,
         "realx-unbiased": {"method": "realx", "parameters": {"form": "unbiased", "activation": "selu"}, **searched},
@@ -91,6 +91,8 @@ EXPERIMENT = Experiment(
     reasons={
         "l2x": REASONS["l2x"],
         "l2x-one-epoch": REASONS["l2x-one-epoch"],
+        "realx": "The penalty: held-out rows choose 0.1 in nine seeds of ten; the one with 0.25 has TPR 82, FDR 11 "
+        "and F1 84.",
         "invase": "Open; the paper does not say by what it chose the penalty, here it is cross-entropy.",
         "paper": "Cross-entropy on the validation part chooses a smaller penalty than the paper's 0.5, since labels "
         "carry no noise; accuracy chooses one that gives the paper's F1 on the released labels.",

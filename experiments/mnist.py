@@ -56,7 +56,7 @@ def methods(penalties: list[float]) -> dict[str, dict[str, Any]]:
             label: {"method": "hideseek", "parameters": {"preset": "paper", "penalty": penalty}}
             for label, penalty in zip(OTHERS, PENALTIES[1:], strict=True)
         },
-        "balanced": {"method": "hideseek", "parameters": {"preset": "balanced", "penalty": 0.05}},
+        "balanced": {"method": "hideseek"},
         "invase": searched,
         "realx": searched,
         "shap": {"parameters": {"k": 50}},

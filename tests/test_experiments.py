@@ -484,7 +484,7 @@ def test_settings_of_the_other_experiments_are_those_published(command):
     assert experiment("credit").config(False).datasets["Syn1"].test == "validation"
     california = experiment("california").config(False).methods
     searched = {label: method.penalties for label, method in california.items() if method.penalties}
-    assert list(searched) == ["paper", "paper-accuracy", "balanced", "invase", "realx", "realx-unbiased"]
+    assert list(searched) == ["paper", "paper-accuracy", "invase", "realx", "realx-unbiased"]
     assert set(searched.values()) == {(0, 0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5)}
 
 
