@@ -57,6 +57,13 @@ CASES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def lower_farthest_logit(monkeypatch):
+    """Untrained networks have logits near 0."""
+    for module in ("hideseek.engine.hideseek", "hideseek.engine.fused"):
+        monkeypatch.setattr(f"{module}.FARTHEST_LOGIT", 0.0)
+
+
 def make_problem(
     *,
     rows=70,
@@ -92,7 +99,8 @@ def make_problem(
     seeds, table, price, visible = (
         torch.from_numpy(part).to(DEVICE) for part in (members.seeds, members.table, members.price, visible)
     )
-    recipe = Recipe(steps=6, batch_size=batch_size, hidden_layers=hidden, learning_rate=1e-2, cross_fit=cross_fit)
+    how = {"batch_size": batch_size, "hidden_layers": hidden, "cross_fit": cross_fit, "logit_pull": 0.3}
+    recipe = Recipe(steps=6, learning_rate=1e-2, **how)
     data = Data(X, targets[target], weight, (torch.arange(rows) % 5).expand(2, -1) if folds else None).to(DEVICE)
     left_out = None if fold is None else torch.from_numpy(fold).to(DEVICE)
     loss = "squared_error" if target == "values" else "cross_entropy"

@@ -45,12 +45,21 @@ CASES = {
     "a learning rate that falls": {"weight_decay": 0.1, "cooldown": 0.6, "steps": 20},
     "a range of prices": {"path": True},
     "a range of prices, groups and weights": {"path": True, "widths": [5] * 7, "weighted": True, "cross_fit": True},
+    "a range of prices, logits pulled back": {"path": True, "weighted": True, "cross_fit": True, "logit_pull": 0.3},
     "a range of prices, columns that fill their vectors": {"path": True, "widths": [1] * 32, "cross_fit": True},
     "settled sets": {"selected": True, "weighted": True, "widths": [1, 5, 2, 9, 1]},
     "settled sets, values and folds": {"selected": True, "target": "values", "folds": True, "batch_size": 150},
     "folds": {"folds": True},
     "folds, two Seeks and a range of prices": {"folds": True, "cross_fit": True, "path": True},
 }
+
+
+@pytest.fixture(autouse=True)
+def lower_farthest_logit(monkeypatch):
+    """Untrained networks have logits near 0."""
+    for module in ("hideseek.engine.hideseek", "hideseek.engine.native.steps"):
+        monkeypatch.setattr(f"{module}.FARTHEST_LOGIT", 0.0)
+
 
 needs_library = pytest.mark.skipif(not native_available(), reason="needs the compiled step")
 

@@ -44,7 +44,9 @@ def test_mask_falls_with_the_price_and_passes_the_threshold_at_the_entry_price()
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("widths", [None, (1, 3, 2)])
 @pytest.mark.parametrize("n_seeks", [1, 2])
-def test_gradient_at_drawn_prices_is_autograds(n_seeks, widths, weighted):
+@pytest.mark.parametrize("pull", [0.0, 0.3])
+def test_gradient_at_drawn_prices_is_autograds(pull, n_seeks, widths, weighted, monkeypatch):
+    monkeypatch.setattr("hideseek.engine.hideseek.FARTHEST_LOGIT", 0.5)
     torch.manual_seed(0)
     groups = Groups.from_widths(widths)
     columns, features = (5, 5) if widths is None else (6, 3)
@@ -56,20 +58,20 @@ def test_gradient_at_drawn_prices_is_autograds(n_seeks, widths, weighted):
     weight = normal(MEMBERS, ROWS).exp() if weighted else None
 
     parameters = stack.parameters.clone().requires_grad_()
-    expected_gradient, expected_loss = autograd(stack, parameters, x, x_hat, u, target, price, weight)
+    expected_gradient, expected_loss = autograd(stack, parameters, x, x_hat, u, target, price, weight, pull)
     gradient = torch.full_like(stack.parameters, torch.nan)
     layers = (
         [Layer.of(*pair) for pair in zip(*networks, strict=True)]
         for networks in zip(stack.matrices(stack.parameters), stack.matrices(gradient), strict=True)
     )
     rows = Rows(torch.cat((x, torch.ones_like(x[:, :1])), dim=1), x_hat, x - x_hat, target, weight, price, u)
-    objective = HideSeek(stack, PREDICTION_LOSSES["cross_entropy"], MEMBERS, ROWS, ROWS)
+    objective = HideSeek(stack, PREDICTION_LOSSES["cross_entropy"], MEMBERS, ROWS, ROWS, pull)
     loss_sum, _ = objective.gradient(*layers, rows)
     torch.testing.assert_close(gradient, expected_gradient)
     torch.testing.assert_close(loss_sum.sum(dim=1) / ROWS, expected_loss)
 
 
-def autograd(stack, parameters, x, x_hat, u, target, price, weight):
+def autograd(stack, parameters, x, x_hat, u, target, price, weight, pull):
     """The loss of a row at its own price, for autograd to follow; Hide learns through the Seek of the other half."""
 
     def network(matrices, values):
@@ -79,11 +81,13 @@ def autograd(stack, parameters, x, x_hat, u, target, price, weight):
 
     hide, seek = stack.matrices(parameters)
     a, b = network(hide, x).chunk(2, dim=1)
-    mask = torch.sigmoid(a - softplus(b + 1) * u[:, None])
+    logits = a - softplus(b + 1) * u[:, None]
+    mask = torch.sigmoid(logits)
     by_column = stack.by_column(mask)
     z = torch.cat((by_column * x + (1 - by_column) * x_hat, u[:, None]), dim=1)
     own = torch.ones(MEMBERS, ROWS) if weight is None else weight
     penalty = (price * mask * own[:, None]).sum()
+    penalty = penalty + pull / 2 * ((logits - 0.5).relu().square() * own[:, None]).sum() / ROWS
     if stack.n_seeks == 1:
         loss = (cross_entropy(network(seek, z), target, reduction="none") * own).mean(dim=1)
         (gradient,) = torch.autograd.grad(loss.sum() + penalty, parameters)

@@ -50,7 +50,8 @@ class SmallSteps(Steps):
         super().__init__(problem, n_chunks=1)
         self._layers = _layers(problem, self._gradients[0], slice(None))
         row_loss, size = PREDICTION_LOSSES[problem.loss], problem.batch_size
-        self._objective = HideSeek(problem.stack, row_loss, problem.stack.n_members, size, size)
+        pull = problem.recipe.logit_pull
+        self._objective = HideSeek(problem.stack, row_loss, problem.stack.n_members, size, size, pull)
         n_columns = problem.stack.hide.sizes[0]
         n_ahead = max(1, min(_AHEAD_CELLS // (problem.stack.n_members * n_columns * size), problem.recipe.steps))
         self._sources = [_Source(problem, replacement, n_ahead) for _ in range(2 if n_threads > 1 else 1)]
@@ -204,7 +205,8 @@ class _Workspace:
         """Return the objective for this many members and rows, and the draws of the cells of as many first rows."""
         if (n_members, n_rows) not in self._sets:
             problem, size = self._problem, self._problem.batch_size
-            objective = HideSeek(problem.stack, PREDICTION_LOSSES[problem.loss], n_members, n_rows, size)
+            row_loss, pull = PREDICTION_LOSSES[problem.loss], problem.recipe.logit_pull
+            objective = HideSeek(problem.stack, row_loss, n_members, n_rows, size, pull)
             n_features, device = problem.visible.shape[1], problem.seeds.device
             cells = batch_cells(n_features, size, n_rows, problem.stack.n_seeks, device)
             self._sets[n_members, n_rows] = objective, Draws(cells, n_members)

@@ -16,6 +16,7 @@ from triton.runtime.errors import OutOfResources
 from hideseek.engine import kernels
 from hideseek.engine.batches import own_rows
 from hideseek.engine.draws import Draws, Keys, Stream, all_cells
+from hideseek.engine.path import FARTHEST_LOGIT
 from hideseek.engine.replacement import Marginal
 from hideseek.engine.steps import Problem, Steps
 
@@ -162,6 +163,8 @@ def _sizes(problem: Problem) -> dict[str, float]:
         "batch_size": problem.batch_size,
         "n_steps": float(recipe.steps),
         "power": float(recipe.anneal_power),
+        "farthest_logit": FARTHEST_LOGIT,
+        "logit_pull": float(recipe.logit_pull),
     }
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from hideseek.engine.networks import Layer, Pass
 from hideseek.engine.objective import PredictionLoss, row_mean, row_sum
-from hideseek.engine.path import ab_slopes, mask_at
+from hideseek.engine.path import FARTHEST_LOGIT, ab_slopes, logits_at, mask_at
 from hideseek.engine.seek import CrossFittedSeeks, Seek
 from hideseek.engine.stack import Batch, Stack
 
@@ -76,21 +76,33 @@ class Rows(NamedTuple):
 class HideSeek:
     """m = Hide(x), z = m * x + (1 - m) * x_hat, y_hat = Seek(z); a row's loss is l(y_hat, y) + price * ||m||_1.
 
+    With a range of prices the square of what the logit of a mask exceeds ``FARTHEST_LOGIT`` by is added, times half of
+    ``pull``.
+
     Args:
         stack: Gives the shapes of the networks.
         row_loss: The prediction loss l, with its gradient.
         n_members: Number of members.
         n_rows: Number of rows in each call of ``gradient``.
         batch_size: Rows of a whole batch.
+        pull: How strongly logits are pulled back.
     """
 
-    def __init__(self, stack: Stack, row_loss: PredictionLoss, n_members: int, n_rows: int, batch_size: int) -> None:
+    def __init__(
+        self,
+        stack: Stack,
+        row_loss: PredictionLoss,
+        n_members: int,
+        n_rows: int,
+        batch_size: int,
+        pull: float = 0.0,
+    ) -> None:
         like = stack.parameters
         self._hide = Pass(stack.hide.sizes, like, n_members, n_rows)
         kind = Seek if stack.n_seeks == 1 else CrossFittedSeeks
         self._seek = kind(stack.seek.sizes, like, row_loss, n_members, n_rows, batch_size)
         n_columns = stack.hide.sizes[0]
-        self._groups = stack.groups
+        self._groups, self._pull = stack.groups, pull / batch_size
         self._z, self._z_slope = self._seek.z[:, :n_columns], self._seek.z_slope[:, :n_columns]
         self._by_column = None if stack.groups is None else torch.empty_like(self._z_slope)
         n_features = n_columns if stack.groups is None else stack.groups.n_features
@@ -111,17 +123,20 @@ class HideSeek:
             torch.addcmul(x_hat, self._to_columns(selected), shown, out=self._z)
             return self._seek.gradient(seek, target, weight, add=add), row_sum(selected, weight)
         output = self._hide.forward(hide, x)
-        mask = masks(output, u)
+        logits = output if u is None else logits_at(output, u)
+        mask = torch.sigmoid(logits)
         torch.addcmul(x_hat, self._to_columns(mask), shown, out=self._z)
         if u is not None:
             self._seek.z[:, -1] = u
         loss_sum = self._seek.gradient(seek, target, weight, add=add)
         mask_slope = self._by_mask(shown)
         mask_slope += price if weight is None else price * weight[:, None]
-        if u is None:
-            torch.ops.aten.sigmoid_backward.grad_input(mask_slope, mask, grad_input=mask_slope)
-        else:
-            ab_slopes(mask_slope, mask, output, u, out=self._hide.slope)
+        torch.ops.aten.sigmoid_backward.grad_input(mask_slope, mask, grad_input=mask_slope)
+        if u is not None:
+            if self._pull:
+                excess = (logits - FARTHEST_LOGIT).clamp_(min=0).mul_(self._pull)
+                mask_slope += excess if weight is None else excess.mul_(weight[:, None])
+            ab_slopes(mask_slope, output, u, out=self._hide.slope)
         self._hide.backward(hide, x, add=add)
         return loss_sum, row_sum(mask, weight)
 

@@ -154,6 +154,7 @@ def _loss(y_hat, target, rows, valid, outputs, C: tl.constexpr, TARGET: tl.const
 def gradient(
     X, target, weight, own_rows, feature_of, parameters, prices, log_prices, tables, batch_keys, draw_keys, price_keys,
     done, gradients, loss_sum, mask_sum, n_members, n_rows, n_own, batch_size, chunk_rows, n_steps, power,
+    farthest_logit, logit_pull,
     D: tl.constexpr, F: tl.constexpr, H1: tl.constexpr, H2: tl.constexpr, C: tl.constexpr,
     DP: tl.constexpr, H1P: tl.constexpr, H2P: tl.constexpr, CP: tl.constexpr,
     SEEKS: tl.constexpr, PATH: tl.constexpr, GROUPS: tl.constexpr, TARGET: tl.constexpr,
@@ -281,6 +282,9 @@ def gradient(
                 d_mask = tl.dot(d4, V1, input_precision=VALUES) * shown + price * level[:, None]
 
         d3 = d_mask * mask * (1 - mask)
+        if PATH:
+            pull = tl.where(is_first, logit_pull / batch_size, 0.0)[None, :] * counts[:, None]
+            d3 += pull * tl.maximum(a - farthest_logit, 0.0)
         dA3 = tl.dot(tl.trans(d3), h2, acc=dA3, input_precision=GRADIENTS)
         da3 += tl.sum(d3, axis=0)
         d2 = tl.dot(d3, A3, input_precision=VALUES)

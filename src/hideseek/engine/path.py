@@ -18,9 +18,11 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 __all__ = [
+    "FARTHEST_LOGIT",
     "HALF_WIDTH",
     "ab_slopes",
     "entry_log_prices",
+    "logits_at",
     "mask_at",
     "masks_of_best",
     "position_of",
@@ -30,6 +32,10 @@ __all__ = [
 
 HALF_WIDTH = 2.0
 """Position of the highest price; the lowest has the negative of it."""
+
+FARTHEST_LOGIT = 10.0
+"""Logit of a mask from which training pulls it back. A mask that is one to the last bit has no gradient: no price hides
+its feature again, not even where the network has only extended what it learned of other rows."""
 
 _CHEAPEST, _DEAREST, _BISECTIONS = -60.0, 20.0, 30
 """Logarithms of the prices between which an entry is searched (wider than any trained range), and the steps."""
@@ -54,21 +60,25 @@ def price_at(share: Tensor, price_range: Tensor) -> Tensor:
 
 
 def mask_at(output: Tensor, u: Tensor) -> Tensor:
-    """Return the masks at a position, or at several.
+    """Return the masks at a position, or at several; shapes as of ``logits_at``."""
+    return torch.sigmoid(logits_at(output, u))
+
+
+def logits_at(output: Tensor, u: Tensor) -> Tensor:
+    """Return the logits of the masks at a position, or at several.
 
     Shape: ``output (members, 2 * features, rows)``, ``u (..., members, 1 or rows)`` ->
     ``(..., members, features, rows)``.
     """
     a, b = output.chunk(2, dim=1)
-    return torch.sigmoid(a - softplus(b + 1) * u.unsqueeze(-2))
+    return a - softplus(b + 1) * u.unsqueeze(-2)
 
 
-def ab_slopes(mask_slope: Tensor, mask: Tensor, output: Tensor, u: Tensor, out: Tensor) -> None:
-    """Fill ``out`` with the gradient by Hide's outputs, given that by the mask. Shape: ``out``, as ``output``."""
+def ab_slopes(logit_slope: Tensor, output: Tensor, u: Tensor, out: Tensor) -> None:
+    """Fill ``out`` with the gradient by Hide's outputs, given that by the logits. Shape: ``out``, as ``output``."""
     a_slope, b_slope = out.chunk(2, dim=1)
-    torch.ops.aten.sigmoid_backward.grad_input(mask_slope, mask, grad_input=a_slope)
-    b = output[:, mask.shape[1] :]
-    torch.mul(torch.sigmoid(b + 1), a_slope, out=b_slope)
+    a_slope.copy_(logit_slope)
+    torch.mul(torch.sigmoid(output[:, logit_slope.shape[1] :] + 1), logit_slope, out=b_slope)
     b_slope *= -u[:, None]
 
 

@@ -29,6 +29,8 @@ class Recipe:
         cooldown: Share of the steps, the last ones, over which the learning rate falls.
         refinement: Steps, as a share of ``steps``, in which after training the Seeks alone learn from the features that
             the ensemble selects, each from all rows that its member may learn from.
+        logit_pull: Members that answer for a range of prices: how strongly the logits of masks are pulled back from
+            beyond ``FARTHEST_LOGIT``.
         anneal_power: q in lambda_t = (t / T)^q * lambda_max (eq. 11).
         n_members: Models trained side by side, whose masks and probabilities are averaged.
         kept_fraction: Share of the members that answer: those with the smallest loss at the end of training. Now and
@@ -61,6 +63,7 @@ class Recipe:
     n_scouts: int = 1
     cooldown: float = 0.0
     refinement: float = 0.0
+    logit_pull: float = 0.0
 
     def for_rows(self, n_rows: int) -> Recipe:
         """Return the recipe for a table of so many rows: a short one is learned from smaller batches.
@@ -93,6 +96,7 @@ _PATH = Recipe(
     n_scouts=2,
     cooldown=0.3,
     refinement=0.2,
+    logit_pull=1e-3,
 )
 
 PRESETS = {

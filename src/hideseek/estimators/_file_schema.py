@@ -98,6 +98,7 @@ _RECIPE = Fields(
         "n_scouts": integer(1),
         "cooldown": _PROPORTION,
         "refinement": NOT_NEGATIVE,
+        "logit_pull": NOT_NEGATIVE,
     },
 )
 _VALUE: dict[str, Rule | Node] = {"center": FINITE, "scale": POSITIVE}

@@ -32,7 +32,7 @@ class Task(ctypes.Structure):
         *((name, c_void_p) for name in ("batch_keys", "replacement_keys", "price_keys")),
         *((name, c_void_p) for name in ("price", "visible", "log_prices")),
         *((name, c_void_p) for name in ("parameters", "trainable", "moments", "loss_sum", "mask_sum")),
-        *((name, c_float) for name in ("beta1", "beta2", "epsilon")),
+        *((name, c_float) for name in ("beta1", "beta2", "epsilon", "farthest_logit", "logit_pull")),
     ]
 
 

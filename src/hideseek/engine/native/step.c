@@ -13,7 +13,8 @@
 
 /* ---- the mask ---- */
 
-/* m = sigmoid(a); with a path m = sigmoid(a - softplus(b + 1) u), and -u sigmoid(b + 1) takes the place of b. */
+/* m = sigmoid(a); with a path m = sigmoid(a - softplus(b + 1) u), and the logit and -u sigmoid(b + 1) take the places
+ * of a and b. */
 static void fill_mask(const Task *task, Room *room, const Block *block)
 {
     for (long f = 0; f < task->n_features; f++) {
@@ -24,6 +25,7 @@ static void fill_mask(const Task *task, Room *room, const Block *block)
                 float *place = room->hide.output + (task->n_features + f) * MOST_ROWS + r;
                 Vector level = load(room->level + r), slope;
                 a -= softplus(load(place) + 1.0f, &slope) * level;
+                store(room->hide.output + f * MOST_ROWS + r, a);
                 store(place, -level * slope);
             }
             Vector mask = sigmoid(a);
@@ -55,6 +57,7 @@ static void fill_z(const Task *task, Room *room, const Block *block)
 /* From the slopes by z times x - x_hat, in by_row, to those by Hide's output, in its place. */
 static void fill_hide_slopes(const Task *task, Room *room, const Block *block, const float *visible, float price)
 {
+    const float pull = task->logit_pull / (float)task->batch_size;
     transpose(room->by_row, room->z_width, NULL, block->n, padded(task->n_columns), room->by_column, MOST_ROWS);
     for (long f = 0; f < task->n_features; f++)
         for (int r = 0; r < block->n_padded; r += LANES) {
@@ -63,11 +66,14 @@ static void fill_hide_slopes(const Task *task, Room *room, const Block *block, c
                 slope += load(room->by_column + c * MOST_ROWS + r);
             Vector mask = load(room->mask + f * MOST_ROWS + r);
             slope *= mask * (1.0f - mask);
-            store(room->hide.output + f * MOST_ROWS + r, slope);
+            float *own = room->hide.output + f * MOST_ROWS + r;
             if (task->path) {
                 float *place = room->hide.output + (task->n_features + f) * MOST_ROWS + r;
+                Vector excess = larger(load(own) - task->farthest_logit, (Vector){0});
+                slope += excess * load(room->weight + r) * pull;
                 store(place, slope * load(place));
             }
+            store(own, slope);
         }
 }
 

@@ -31,6 +31,7 @@ typedef struct {
     float *loss_sum; /* (members, outputs) */
     float *mask_sum; /* (members, features) */
     float beta1, beta2, epsilon;
+    float farthest_logit, logit_pull; /* with a path: from where on, and how strongly, logits of masks are pulled back */
 } Task;
 
 /* What differs from step to step, the same for all members. */

@@ -15,6 +15,7 @@ from hideseek.engine.batches import own_rows
 from hideseek.engine.draws import Keys, Stream
 from hideseek.engine.native.library import MOST_LAYERS, Task, load
 from hideseek.engine.objective import annealed, cooled
+from hideseek.engine.path import FARTHEST_LOGIT
 from hideseek.engine.steps import Problem, Steps
 
 __all__ = ["NativeSteps", "native_available", "suits"]
@@ -91,6 +92,7 @@ class NativeSteps(Steps):
             setattr(task, f"n_{name}", len(sizes) - 1)
             getattr(task, name)[: len(sizes)] = sizes
         task.beta1, task.beta2, task.epsilon = self._adam.beta1, self._adam.beta2, self._adam.epsilon
+        task.farthest_logit, task.logit_pull = FARTHEST_LOGIT, problem.recipe.logit_pull
         feature = torch.arange(task.n_columns) if stack.groups is None else stack.groups.feature
         starts = torch.searchsorted(feature, torch.arange(task.n_features + 1))
         self._give(first_column=starts.int(), feature=feature.int())
