@@ -33,7 +33,7 @@ __all__ = [
 HALF_WIDTH = 2.0
 """Position of the highest price; the lowest has the negative of it."""
 
-FARTHEST_LOGIT = 10.0
+FARTHEST_LOGIT = 20.0
 """Logit of a mask from which training pulls it back. A mask that is one to the last bit has no gradient: no price hides
 its feature again, not even where the network has only extended what it learned of other rows."""
 
