@@ -7,7 +7,7 @@ import pytest
 
 import hideseek
 from hideseek import HideSeekClassifier, HideSeekRegressor, InputError
-from hideseek.datasets import make_cafe, make_syn
+from hideseek.datasets import make_cafe, make_switch, make_syn
 from hideseek.metrics import selection_scores
 from hideseek.search import probability
 from hideseek.search.probability import selection_probability
@@ -44,6 +44,14 @@ def test_the_chosen_penalty_needs_no_truth(switch):
     assert path.n_selected[0] > path.n_selected[-1]
     assert "<- chosen" in repr(path)
     assert path.to_frame().columns.tolist()[:2] == ["penalty", "loss"]
+
+
+def test_features_of_one_cell_are_hidden_in_the_next():
+    train, test = make_switch(random_state=100), make_switch(random_state=1100)
+    selected = HideSeekClassifier(random_state=100).fit(train.X, train.y).select(test.X)
+    last = test.relevant[:, 4]
+    assert selected[last][:, [2, 3]].mean() < 0.2, "a saturated mask would show them at every price"
+    assert selection_scores(selected, test.relevant).f1 > 92
 
 
 def test_a_given_penalty_answers_on_the_same_path(switch):
