@@ -101,7 +101,12 @@ def test_a_block_of_a_batch_of_more_than_two_billion_cells_can_be_drawn():
         CPU,
     )
     problem = SimpleNamespace(
-        stack=stack, loss="cross_entropy", batch_size=1_000_000, visible=torch.ones(1, n_columns), seeds=torch.zeros(1)
+        recipe=Recipe(),
+        stack=stack,
+        loss="cross_entropy",
+        batch_size=1_000_000,
+        visible=torch.ones(1, n_columns),
+        seeds=torch.zeros(1),
     )
     _, draws = eager._Workspace(problem).of(1, 4)
     picked = draws.integers(torch.zeros(1, 2, dtype=torch.int32), 1000)
