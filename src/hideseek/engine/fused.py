@@ -164,7 +164,7 @@ def _sizes(problem: Problem) -> dict[str, float]:
         "n_steps": float(recipe.steps),
         "power": float(recipe.anneal_power),
         "farthest_logit": FARTHEST_LOGIT,
-        "logit_pull": float(recipe.logit_pull),
+        "logit_pull": recipe.logit_pull / problem.batch_size,
     }
 
 

@@ -173,12 +173,10 @@ def gradient(
     chunk, member = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
     step = tl.load(done)
     share = tl.exp2(power * tl.log2((step + 1).to(tl.float32) / n_steps)) / batch_size
-    draw_key = _step_key(draw_keys, member, step)
-    batch_key = _step_key(batch_keys, member, step)
+    draw_key, batch_key = _step_key(draw_keys, member, step), _step_key(batch_keys, member, step)
     first_row = tl.load(tables + member) * n_rows
     rows_of_seek, chunks_of_seek = batch_size // SEEKS, tl.num_programs(0) // SEEKS
-    half = chunk // chunks_of_seek
-    first = chunk % chunks_of_seek * chunk_rows
+    half, first = chunk // chunks_of_seek, chunk % chunks_of_seek * chunk_rows
     stop = tl.minimum(first + chunk_rows, rows_of_seek)
 
     # Layers are stored one after the other, each with the matrices of all members.
@@ -223,7 +221,7 @@ def gradient(
             rows = tl.load(own_rows + (member * SEEKS + half) * n_own + rows, mask=valid, other=0)
         rows += first_row
         counts = tl.load(weight + rows, mask=valid, other=0.0) if WEIGHTED else valid.to(tl.float32)
-        level = counts
+        level, pull = counts, 0.0
         if PATH:
             drawn_price, u = _drawn_price(places, _step_key(price_keys, member, step), log_prices + 2 * member)
             level *= drawn_price
@@ -243,6 +241,7 @@ def gradient(
             b = tl.dot(h2, tl.trans(B3), input_precision=VALUES) + b3 + 1
             a -= _softplus(b) * u
             b_share = -tl.sigmoid(b) * u
+            pull = tl.where(is_first, logit_pull, 0.0)[None, :] * counts[:, None] * tl.maximum(a - farthest_logit, 0.0)
         mask = tl.sigmoid(a)
         masks += counts[:, None] * mask
         shown = x - x_hat
@@ -281,10 +280,7 @@ def gradient(
                 losses += counts * loss
                 d_mask = tl.dot(d4, V1, input_precision=VALUES) * shown + price * level[:, None]
 
-        d3 = d_mask * mask * (1 - mask)
-        if PATH:
-            pull = tl.where(is_first, logit_pull / batch_size, 0.0)[None, :] * counts[:, None]
-            d3 += pull * tl.maximum(a - farthest_logit, 0.0)
+        d3 = d_mask * mask * (1 - mask) + pull
         dA3 = tl.dot(tl.trans(d3), h2, acc=dA3, input_precision=GRADIENTS)
         da3 += tl.sum(d3, axis=0)
         d2 = tl.dot(d3, A3, input_precision=VALUES)
