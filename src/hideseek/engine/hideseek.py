@@ -123,8 +123,8 @@ class HideSeek:
             torch.addcmul(x_hat, self._to_columns(selected), shown, out=self._z)
             return self._seek.gradient(seek, target, weight, add=add), row_sum(selected, weight)
         output = self._hide.forward(hide, x)
-        logits = output if u is None else logits_at(output, u)
-        mask = torch.sigmoid(logits)
+        logits = None if u is None else logits_at(output, u)
+        mask = torch.sigmoid_(output) if logits is None else torch.sigmoid(logits)
         torch.addcmul(x_hat, self._to_columns(mask), shown, out=self._z)
         if u is not None:
             self._seek.z[:, -1] = u
@@ -132,7 +132,7 @@ class HideSeek:
         mask_slope = self._by_mask(shown)
         mask_slope += price if weight is None else price * weight[:, None]
         torch.ops.aten.sigmoid_backward.grad_input(mask_slope, mask, grad_input=mask_slope)
-        if u is not None:
+        if u is not None and logits is not None:
             if self._pull:
                 excess = (logits - FARTHEST_LOGIT).clamp_(min=0).mul_(self._pull)
                 mask_slope += excess if weight is None else excess.mul_(weight[:, None])

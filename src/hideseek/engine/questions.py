@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from hideseek.blocks import row_blocks
 from hideseek.engine.ensemble import FULL_ROWS, Ensemble
 from hideseek.engine.knockoffs import Knockoffs
 from hideseek.engine.networks import Mlp
@@ -64,9 +65,7 @@ class Question:
 
     def in_blocks(self) -> list[Question]:
         """Return the question in parts of as many rows as are computed at a time, each with the prices of its rows."""
-        n_rows = max(FULL_ROWS, _CELLS[self.ensemble.pool.device.type] // self.n_mask_cells_of_row)
-        starts = range(0, len(self.x), n_rows)
-        parts = [slice(start, start + n_rows) for start in starts]
+        parts = row_blocks(len(self.x), self.n_mask_cells_of_row, _CELLS[self.ensemble.pool.device.type])
         return [replace(self, x=self.x[part], prices=self.prices[part]) for part in parts]
 
     def n_seek_cells(self, n_draws: int) -> int:
@@ -142,7 +141,7 @@ class Batch:
 
     def positions(self) -> Tensor:
         """Return the positions of the prices in the members' ranges. Shape: ``(prices, members)``."""
-        prices = torch.tensor([list(question.prices) for question in self._questions], dtype=torch.float64)
+        prices = torch.from_numpy(np.array([question.prices for question in self._questions], dtype=np.float64))
         log_prices = prices.log().float().to(self._device).repeat_interleave(self._shape[1], dim=0)
         price_range = self._stack.price_range
         if price_range is None:
