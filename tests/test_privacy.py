@@ -72,6 +72,11 @@ def test_pieces_of_averaged_columns_belong_to_their_columns(skewed):
     np.testing.assert_allclose(ensemble.scaler.transform(raw), ensemble.pool.numpy(), atol=1e-5)
 
 
+def test_the_last_neighbours_are_averaged_among_themselves():
+    averaged = neighbours_averaged(np.arange(18.0)[::-1, None])
+    np.testing.assert_allclose(averaged[:, 0], [16.5] * 2 + [7.5] * 16)
+
+
 def test_neighbours_are_averaged_and_columns_of_two_values_kept():
     values = np.column_stack((np.arange(32.0)[::-1], np.arange(32) % 2))
     averaged = neighbours_averaged(values)

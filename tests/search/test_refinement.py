@@ -44,12 +44,14 @@ def test_each_member_keeps_its_fold_and_each_seek_has_draws_of_its_own(monkeypat
     models = HideSeekClassifier("fast", steps=20, n_members=6).fit_many(
         [(each.X, each.y, number, {}) for number, each in enumerate(tables)]
     )
-    [(_, data, _, seeks)], [(_, _, seeds)] = calls, outer
+    [(_, data, u, seeks)], [(_, _, seeds)] = calls, outer
     assert seeks.fold.tolist() == [0, 1, 2, 3, 4, 0] * 2
     at_price = np.arange(200) % 4 != 0
     for number, (table, model) in enumerate(zip(tables, models, strict=True)):
         np.testing.assert_array_equal(data.fold[number], folds_of(table.y, seeds[number]))
         np.testing.assert_array_equal(data.selected[number][at_price].numpy(), model.select(table.X)[at_price])
+        positions = np.unique(u[number].numpy()[~at_price].round(3))
+        np.testing.assert_allclose(positions, np.linspace(-2, 2, 8), atol=2e-3)
     trained = np.concatenate([member_seeds(seed, 6) for seed in seeds])
     assert len(np.unique(np.concatenate((trained, seeks.seeds.numpy())))) == 12 + 24
 
