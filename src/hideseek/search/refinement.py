@@ -31,6 +31,10 @@ _POSITIONS = np.linspace(0, 1, 8)
 _ROWS_PER_OTHER = 3
 """Rows at the ensemble's price for each row at another one."""
 
+_ROWS_PER_LENT = 10
+"""Rows for each one that is shown the features of another row. What a Seek learns from the choice of the features, beside
+their values, does not hold there."""
+
 
 def refined(
     ensembles: Sequence[Ensemble], data: Data, seeds: Sequence[int], *, recipe: Recipe, loss: str, threshold: float
@@ -39,7 +43,7 @@ def refined(
 
     Until then a Seek has learned from half of its member's rows, for the sake of Hide, and from masks between 0 and 1.
     Most of the rows that it draws here have the sets of the price at which the ensemble answers; some have those of
-    other prices, so that it can still be asked at these.
+    other prices, so that it can still be asked at these, and a few have the set of another row.
 
     Args:
         ensembles: All of one shape, at the prices at which they answer; member i leaves out fold i modulo ``N_FOLDS``.
@@ -58,10 +62,12 @@ def refined(
     positions = positions_of(torch.from_numpy(prices).log().float().to(device), ranges)
     stack = Stack.of_all([each.stack for each in ensembles])
     n_tables, n_members = len(ensembles), ensembles[0].stack.n_members
-    own_seeds = [member_seeds(seed, n_members * (1 + stack.n_seeks))[n_members:] for seed in seeds]
+    own_seeds = np.stack([member_seeds(seed, n_members * (1 + stack.n_seeks) + 1)[n_members:] for seed in seeds])
+    for own, ensemble, of_rows, seed in zip(sets, ensembles, prices, own_seeds[:, -1], strict=True):
+        _lend(own, np.flatnonzero(of_rows == ensemble.price), int(seed))
     seeks = Seeks(
         stack,
-        torch.from_numpy(np.concatenate(own_seeds)).to(device),
+        torch.from_numpy(own_seeds[:, :-1].flatten()).to(device),
         torch.arange(n_tables, device=device).repeat_interleave(n_members),
         torch.cat([each.visible for each in ensembles]),
         None if data.fold is None else (torch.arange(n_members, device=device) % N_FOLDS).repeat(n_tables),
@@ -81,6 +87,12 @@ def _prices_of_rows(ensembles: Sequence[Ensemble], n_rows: int) -> NDArray[np.fl
         low, high = np.log(bounds)
         own[:] = np.where(is_other, np.exp(low + (high - low) * _POSITIONS)[turn], ensemble.price)
     return prices
+
+
+def _lend(sets: NDArray[np.bool_], rows: NDArray[np.intp], seed: int) -> None:
+    """Give some of the rows the sets of others of them. Shape: ``sets (rows, features)``."""
+    some = np.random.default_rng(seed).permutation(rows)[: len(sets) // _ROWS_PER_LENT]
+    sets[some] = sets[np.roll(some, 1)]
 
 
 def _some_rows(data: Data) -> Data:
