@@ -1,23 +1,24 @@
 """Why some figures differ from the paper's, as experiments/README.md tells: `python -m experiments.differences`.
 
-L2X by the number of updates; REAL-X with its selection thresholded and drawn; deep knockoffs trained towards another
+L2X by the number of epochs; REAL-X with its selection thresholded and drawn; deep knockoffs trained towards another
 correlation with their columns; Hide&Seek's switch on correlated columns by the penalty. Minutes on a GPU.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from experiments import california
 from experiments.synthetic import SWITCH, K, activation
 from hideseek import HideSeekClassifier
 from hideseek.baselines import L2X, RealX, ShapExplainer
-from hideseek.datasets import Dataset, make_syn
+from hideseek.datasets import Dataset, california_switch, make_syn
 from hideseek.engine.deep_knockoffs import DeepKnockoffs
 from hideseek.engine.reference_knockoffs import ReferenceKnockoffs
 from hideseek.engine.replacement import KNOCKOFFS
@@ -36,17 +37,35 @@ def show(what: str, scored: Iterable[tuple[NDArray[np.bool_], Dataset]]) -> None
     print(f"{what:40}TPR {tpr:5.1f}  FDR {fdr:5.1f}  ({len(scores)} seeds)", flush=True)
 
 
-def fitted(method: Any, name: str, seeds: int) -> list[tuple[Any, Dataset]]:
+def fitted(method: Any, name: str, seeds: int, **options: Any) -> list[tuple[Any, Dataset]]:
     """One fitted method per seed, all from one stack, and the rows to score it on."""
-    problems = [(data.X, data.y, s, {}) for s in range(seeds) for data in [make_syn(name, random_state=s)]]
-    return [(model, make_syn(name, random_state=s + 1)) for s, model in enumerate(method.fit_many(problems))]
+    return fitted_to(
+        method, [[make_syn(name, random_state=s + later, **options) for later in (0, 1)] for s in range(seeds)]
+    )
+
+
+def fitted_to(method: Any, pairs: Iterable[Sequence[Dataset]]) -> list[tuple[Any, Dataset]]:
+    """The same for rows to learn from and rows to score on that are given."""
+    trains, tests = zip(*pairs, strict=True)
+    problems = [(train.X, train.y, seed, {}) for seed, train in enumerate(trains)]
+    return list(zip(method.fit_many(problems), tests, strict=True))
 
 
 def l2x(seeds: int) -> None:
-    for name in ("Syn1", "Syn2"):
-        for steps in (10, 20, 40, 80):
-            runs = fitted(L2X(K[name], steps=steps, activation=activation(name)), name, seeds)
-            show(f"L2X {name}, {steps} updates", [(model.select(test.X), test) for model, test in runs])
+    """L2X with once, twice and three times the updates of an epoch."""
+    cases: list[tuple[str, int, dict[str, int]]] = [(name, k, {}) for name, k in K.items()]
+    cases += [("Syn5", 3, {}), ("Syn5", 4, {}), ("Syn2", K["Syn2"], {"n_features": 100})]
+    houses = [(own.train, own.test) for own in (california_switch("released", seed) for seed in range(seeds))]
+    for times in (1, 2, 3):
+        runs = {
+            f"{name}, k = {k}{', 100 features' if options else ''}": fitted(
+                L2X(k, steps=10 * times, activation=activation(name)), name, seeds, **options
+            )
+            for name, k, options in cases
+        }
+        runs["California"] = fitted_to(L2X(california.K, steps=13 * times), houses)
+        for what, found in runs.items():
+            show(f"L2X {what}, {times} epochs", [(model.select(test.X), test) for model, test in found])
 
 
 def realx(seeds: int) -> None:

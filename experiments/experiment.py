@@ -47,7 +47,7 @@ class Experiment:
         stack: How many jobs share a stack at most, where memory or a clock says so.
         name: Of the folder of its tables and figures, where it looks at the runs of another experiment.
         paper: What of the paper it repeats, for the front page of the report; empty: it is not in the paper.
-        reasons: Why a method's numbers differ from the paper's, by the label of the method.
+        reasons: Why numbers differ from the paper's, by the label of the method, or by "METHOD, DATASET".
         headline: Makes a sentence of the table, for the front page, where no single numbers are compared.
     """
 

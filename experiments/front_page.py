@@ -125,7 +125,7 @@ def line_of(name: str, whole: Experiment, compared: Lines, link: str) -> Line:
         for other in (False, True)
     ]
     worst = [line for group in groups for line in _largest(group)]
-    reasons = [reason_for(line["method"], whole.reasons) or NOT_SETTLED for line in worst]
+    reasons = [reason_for(line, whole.reasons) or NOT_SETTLED for line in worst]
     named = [f"{_name(line)}: {reason}" for line, reason in zip(worst, reasons, strict=True)]
     return Line(
         name,
@@ -139,13 +139,15 @@ def line_of(name: str, whole: Experiment, compared: Lines, link: str) -> Line:
     )
 
 
-def reason_for(method: str, reasons: Mapping[str, str]) -> str:
-    """Return why the numbers of a method differ, by its label or by the label without its setting."""
-    return reasons.get(method) or reasons.get(_base(method), "")
+def reason_for(line: Mapping[str, str], reasons: Mapping[str, str]) -> str:
+    """Return why a number differs: the reason for its method and dataset, for its method, or without the setting."""
+    method, dataset = line["method"], line.get("dataset", "")
+    labels = (f"{method}, {dataset}", method, f"{_base(method)}, {dataset}", _base(method))
+    return next((reasons[label] for label in labels if label in reasons), "")
 
 
 def _is_open(line: Mapping[str, str], reasons: Mapping[str, str]) -> bool:
-    reason = reason_for(line["method"], reasons)
+    reason = reason_for(line, reasons)
     apart = bool(line.get("difference")) and abs(points(line)) > POINTS
     return apart and (not reason or reason.startswith(OPEN))
 

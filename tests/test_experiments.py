@@ -428,6 +428,8 @@ def test_numbers_without_a_settled_reason_count_as_open(command):
     line = {"dataset": "Syn1", "score": "f1", "published": "90", "ours": "80", "difference": "-10"}
     compared = [{**line, "method": method} for method in ("paper", "invase", "shap")]
     assert line_of("x", whole, compared, "").n_open == 2
+    settled = replace(whole, reasons={**whole.reasons, "invase, Syn1": "Epochs."})
+    assert line_of("x", settled, compared, "").n_open == 1, "a reason for one number counts for that number"
 
 
 def experiment(name):
