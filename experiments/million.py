@@ -92,9 +92,10 @@ EXPERIMENT = Experiment(
     reasons={
         "paper": "A single model now and then misses a feature of Syn6; with another seed it does not "
         "(`python -m benchmarks.paper_stack`).",
-        "l2x": "Open; the paper has one run, which lies up to 4 points outside of our five. Two and three epochs in place "
-        "of one do not change Syn4, Syn5 and Syn6.",
-        "l2x, Syn3": "Epochs and seeds: after three epochs two seeds have a TPR of 87 and 68, after one five have 60 to 73.",
+        "l2x": "Open; the paper has one run, which lies up to 4 points outside of our five. Two and three epochs in "
+        "place of one do not change Syn4, Syn5 and Syn6.",
+        "l2x, Syn3": "Epochs and seeds: after three epochs two seeds have a TPR of 87 and 68, after one five have 60 "
+        "to 73.",
         "realx": "Seeds: the paper has one run, and three of its numbers that differ from our medians lie outside of "
         "our five runs: FDR 0 on Syn1 (5 to 27) and 6 on Syn2 (0 to 3), TPR 95 on Syn4 (99 to 100).",
         "lime": "Open; one run of 100 rows. Five such runs with 10,000 training rows have a TPR of 24 to 31 on Syn1, "

@@ -32,8 +32,8 @@ _ROWS_PER_OTHER = 3
 """Rows at the ensemble's price for each row at another one."""
 
 _ROWS_PER_LENT = 10
-"""Rows for each one that is shown the features of another row. What a Seek learns from the choice of the features, beside
-their values, does not hold there."""
+"""Rows for each one that is shown the features of another row. What a Seek learns from the choice of the features,
+beside their values, does not hold there."""
 
 
 def refined(
