@@ -116,8 +116,8 @@ EXPERIMENT = Experiment(
         "{correlated/other_seeds|paper|rho 0.8|switch|other_seeds} at rho 0.8 and "
         "{correlated/other_seeds|paper|rho 0.9|switch|other_seeds} at 0.9.",
         **dict.fromkeys(_WITHIN_OUR_RUNS, "Seeds: the paper gives one run, and five of ours lie on both sides of it."),
-        "invase": "Open; the paper's single run goes from 5.9 to 84.4 between rho 0.1 and 0.9, medians of our five from "
-        "52 to 72.",
+        "invase": "Open; the paper's single run goes from 5.9 to 84.4 between rho 0.1 and 0.9, medians of our five "
+        "from 52 to 72.",
         "l2x-one-epoch": "Open; no number of updates tried gives a switch accuracy over 52.",
         "shap": "Open; not the seeds: five have 78.5 to 79.9 at rho 0.2 (`python -m experiments.differences shap`).",
         "lime": "Open; five runs of 100 rows of each problem have 24.0 to 50.3 at rho 0.4 and 42.7 to 64.0 at 0.6.",
