@@ -20,9 +20,9 @@ from hideseek.files import write_atomically
 PAGE = "README.md"
 """The page of an experiment, beside its tables and figures."""
 
-EARLIER_RECIPES = """Presets are those of earlier recipes among 1,000 columns and more, in the row "best" of "million", and
-in the rows "fast" of other experiments than "synthetic", "unseen" and "audit" (of "beyond": than 11 and 100 columns and
-three cells). Elsewhere they select as they do now; their predictions are of the state before some rows were shown the
+EARLIER_RECIPES = """Presets are those of earlier recipes in these rows: "best" and "fast" among 1,000 columns and more,
+"best" in "million", and "fast" but in "synthetic", "unseen", "audit" and, of "beyond", among 11 and 100 columns and on
+three cells. Elsewhere they select as they do now; their predictions are of the state before some rows were shown the
 features of others, which changes an AUROC by up to .0004. Each experiment names its commits.
 """
 
