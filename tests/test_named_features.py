@@ -62,14 +62,19 @@ def test_every_preset_can_predict_from_its_named_features_alone(preset, seed):
         assert_made_from_named_features(model.predict(BITS, shown="mask"), selected)
 
 
-@pytest.mark.parametrize(
-    ("preset", "seed"), [("fast", 0), ("balanced", 1), ("balanced", 4), ("balanced", 5), ("best", 2)]
-)
-def test_predictions_are_no_better_than_the_values_of_the_named_features_allow(preset, seed):
-    model = HideSeekRegressor(preset, random_state=seed).fit(BITS[SAMPLE], Y[SAMPLE])
+@pytest.mark.parametrize("seed", range(4))
+def test_one_model_predicts_no_better_than_the_values_of_its_named_features_allow(seed):
+    model = HideSeekRegressor("fast", random_state=seed).fit(BITS[SAMPLE], Y[SAMPLE])
     error = ((model.predict(BITS) - Y) ** 2).mean()
     assert error >= error_allowed(agree(model.select(BITS))), "not even the choice of the features tells it more"
-    assert error < 0.02 * Y.var()
+    assert error < 0.01 * Y.var()
+
+
+@pytest.mark.parametrize(("preset", "seed"), [("balanced", 4), ("balanced", 5), ("best", 2)])
+def test_an_ensemble_predicts_no_better_than_the_values_of_its_named_features_allow(preset, seed):
+    model = HideSeekRegressor(preset, random_state=seed).fit(BITS[SAMPLE], Y[SAMPLE])
+    error = ((model.predict(BITS) - Y) ** 2).mean()
+    assert error_allowed(agree(model.select(BITS))) <= error < 0.02 * Y.var()
 
 
 @pytest.mark.parametrize("seed", [0, 1])

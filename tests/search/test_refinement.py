@@ -77,3 +77,14 @@ def test_rows_beyond_the_limit_are_left_out_equally_in_every_fold(monkeypatch):
 def test_the_paper_does_not_refine():
     assert PRESETS["paper"].refinement == 0
     assert PRESETS["balanced"].refinement > 0
+
+
+def test_one_row_in_ten_is_given_the_features_of_another_row():
+    sets = np.arange(400)[:, None] >> np.arange(9) & 1 == 1
+    rows, lent = np.flatnonzero(np.arange(400) % 4), sets.copy()
+    refinement._lend(lent, rows, seed=3)
+    number = (lent << np.arange(9)).sum(axis=1)
+    changed = np.flatnonzero(number != np.arange(400))
+    assert len(changed) == 40
+    assert np.isin(changed, rows).all()
+    assert sorted(number[changed]) == changed.tolist(), "each set is still that of one row"
