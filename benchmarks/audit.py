@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from math import log, nan
+from multiprocessing import get_context
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -158,7 +159,7 @@ def main() -> None:
     judged("Syn4, truth", arguments.folds, 0)
     took, worked = time.perf_counter() - start, time.process_time() - worked
     print(f"10,000 rows x 11 columns, one core: {took:.1f} s, {worked:.1f} s of the processor", flush=True)
-    with ProcessPoolExecutor(arguments.jobs) as pool:
+    with ProcessPoolExecutor(arguments.jobs, get_context("spawn")) as pool:  # a fork would wait for torch's threads
         for name in arguments.cases:
             found = pool.map(partial(judged, name, arguments.folds), range(arguments.seeds))
             print("\n".join(lines(name, found)), flush=True)
