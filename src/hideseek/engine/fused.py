@@ -40,10 +40,10 @@ _TILES = (64, 32, 16)
 """Rows that a program works on at a time: more are faster, fewer need less shared memory."""
 
 _PRECISIONS = {"highest": ("tf32x3", "tf32"), "high": ("tf32", "tf32"), "medium": ("tf32", "tf32")}
-"""Precision of the products for values and for weight gradients, by torch's matrix product precision.
+"""Precision of the products of the forward and of the backward pass, by torch's matrix product precision.
 
 Tensor cores round factors to 10 bits; "tf32x3" uses three of their products, which gives single precision up to
-rounding. A weight's gradient sums over many rows, so that rounding errors average out.
+rounding. A weight's gradient sums over many rows, so that rounding errors of the backward pass average out.
 """
 
 

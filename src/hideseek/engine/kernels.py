@@ -265,34 +265,34 @@ def gradient(
                 dc3 += tl.sum(d6, axis=0)
                 if ONE_TILE:
                     _store(gradients + own6, dV3, outputs, is_output, T3, H2)
-            d5 = tl.where(s2 > 0, tl.dot(d6, V3, input_precision=VALUES), 0.0)
+            d5 = tl.where(s2 > 0, tl.dot(d6, V3, input_precision=GRADIENTS), 0.0)
             if turn == 0:
                 dV2 = tl.dot(tl.trans(d5), s1, acc=dV2, input_precision=GRADIENTS)
                 dc2 += tl.sum(d5, axis=0)
                 if ONE_TILE:
                     _store(gradients + own5, dV2, units2, is2, T2, H1)
-            d4 = tl.where(s1 > 0, tl.dot(d5, V2, input_precision=VALUES), 0.0)
+            d4 = tl.where(s1 > 0, tl.dot(d5, V2, input_precision=GRADIENTS), 0.0)
             if turn == 0:
                 dV1 = tl.dot(tl.trans(d4), z, acc=dV1, input_precision=GRADIENTS)
                 if ONE_TILE:
                     _store(gradients + own4, dV1, units1, is1, T4, T4)
             if turn == SEEKS - 1:
                 losses += counts * loss
-                d_mask = tl.dot(d4, V1, input_precision=VALUES) * shown + price * level[:, None]
+                d_mask = tl.dot(d4, V1, input_precision=GRADIENTS) * shown + price * level[:, None]
 
         d3 = d_mask * mask * (1 - mask) + pull
         dA3 = tl.dot(tl.trans(d3), h2, acc=dA3, input_precision=GRADIENTS)
         da3 += tl.sum(d3, axis=0)
-        d2 = tl.dot(d3, A3, input_precision=VALUES)
+        d2 = tl.dot(d3, A3, input_precision=GRADIENTS)
         if PATH:
             d3 *= b_share
             dB3 = tl.dot(tl.trans(d3), h2, acc=dB3, input_precision=GRADIENTS)
             db3 += tl.sum(d3, axis=0)
-            d2 = tl.dot(d3, B3, acc=d2, input_precision=VALUES)
+            d2 = tl.dot(d3, B3, acc=d2, input_precision=GRADIENTS)
         d2 = tl.where(h2 > 0, d2, 0.0)
         dW2 = tl.dot(tl.trans(d2), h1, acc=dW2, input_precision=GRADIENTS)
         db2 += tl.sum(d2, axis=0)
-        d1 = tl.where(h1 > 0, tl.dot(d2, W2, input_precision=VALUES), 0.0)
+        d1 = tl.where(h1 > 0, tl.dot(d2, W2, input_precision=GRADIENTS), 0.0)
         dW1 = tl.dot(tl.trans(d1), x, acc=dW1, input_precision=GRADIENTS)
 
     own4, own5, own6 = at4 + half * S4, at5 + half * S2, at6 + half * S6
