@@ -93,9 +93,12 @@ def _knots(Z: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """Return where the ramps of each column begin and end; empty for a column without ramps."""
     ordered = np.sort(Z.T, axis=1)
     odd = max(_ODD, _BY_CHANCE / len(Z) ** 0.5)
-    far = _distances_to_normal(ordered) > odd
-    knots = map(np.unique, np.quantile(ordered, np.linspace(0, 1, _PIECES + 1), axis=1).T)
-    return [own if is_far and len(own) > 2 else np.empty(0) for own, is_far in zip(knots, far, strict=True)]
+    knots = [np.empty(0)] * len(ordered)
+    for j in np.flatnonzero(_distances_to_normal(ordered) > odd):
+        own = np.unique(np.quantile(ordered[j], np.linspace(0, 1, _PIECES + 1)))
+        if len(own) > 2:
+            knots[j] = own
+    return knots
 
 
 def _distances_to_normal(ordered: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -150,7 +150,7 @@ def _judged(
 ) -> Judged:
     """Return what was answered, with the losses of the rows."""
     part = asked.table.part
-    output, used = np.concatenate([own for own, _ in answers], axis=1), part.with_relative_weight().rows(asked.rows)
+    output, used = np.concatenate([own for own, _ in answers], axis=1), part.targets(asked.rows)
     return Judged(
         asked.prices,
         used,

@@ -125,10 +125,10 @@ def _trust(fitted: Fitted, groups: Sequence[_Group], answers: Sequence[_Answers]
 def _groups(fitted: Fitted) -> list[_Group]:
     """Return the rows to look at, by the members that have not learned from them; none where there are no such rows."""
     ensemble, table, held_out = fitted
-    n_members, train = len(ensemble.visible), table.part.with_relative_weight()
+    n_members = len(ensemble.visible)
     if table.fold is None:
         return [] if held_out is None else [_Group(ensemble, held_out, held_out.table, np.arange(n_members))]
-    return [_Group(ensemble, train.rows(fold.rows), fold.x, fold.members) for fold in table.left_out(n_members)]
+    return [_Group(ensemble, table.part.targets(fold.rows), fold.x, fold.members) for fold in table.left_out(n_members)]
 
 
 def _ask(groups: Sequence[_Group], loss: str, threshold: float, n_draws: int) -> list[_Answers]:

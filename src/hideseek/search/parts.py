@@ -45,6 +45,10 @@ class Part:
         """Return some of the rows."""
         return Part(self.table[index], self.target[index], None if self.weight is None else self.weight[index])
 
+    def targets(self, index: NDArray[np.intp]) -> Part:
+        """Return some of the rows without their columns; weights have mean one over all rows."""
+        return replace(self, table=self.table[:, :0]).with_relative_weight().rows(index)
+
     def of_columns(self, columns: NDArray[np.intp]) -> Part:
         """Return some of the columns."""
         return replace(self, table=self.table[:, columns])
