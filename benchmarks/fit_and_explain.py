@@ -27,7 +27,7 @@ ROWS = 10_000
 
 def limit_of(recipe: Recipe) -> float:
     """Return the floating-point operations of a fit and the explanation."""
-    recipe = recipe.for_rows(ROWS)
+    recipe = recipe.for_table(ROWS, 11)
     fit = path_limits(recipe, 11, 11, 2)[0] if recipe.highest_prices else training_operations(recipe, ROWS, 11, 2)
     return fit + explaining_operations(recipe, ROWS, 11)
 

@@ -61,7 +61,7 @@ def many(preset: str, n_problems: int) -> tuple[float, float, float]:
     sets = [make_syn(NAMES[i % len(NAMES)], ROWS, random_state=i) for i in range(n_problems)]
     model, problems = HideSeekClassifier(preset), [(one.X, one.y, i, {}) for i, one in enumerate(sets)]
     n_columns = sets[0].X.shape[1]
-    operations, n_bytes = path_limits(PRESETS[preset].for_rows(ROWS), n_columns, n_columns, 2)
+    operations, n_bytes = path_limits(PRESETS[preset].for_table(ROWS, n_columns), n_columns, n_columns, 2)
     return operations * n_problems, n_bytes * n_problems, timed(model.fit_many, problems[:8], problems)
 
 

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 import torch
 
+from hideseek.engine.recipe import LOWEST_PRICE
 from hideseek.search import choice
-from hideseek.search.choice import best_range, choose_price, judge
+from hideseek.search.choice import _usual_position, best_range, choose_price, judge
 from hideseek.search.losses import loss_of_nothing, mean_and_error, row_losses
 from hideseek.search.parts import N_FOLDS, LearnedFrom, Part, folds_of
 
@@ -92,9 +93,17 @@ def test_the_range_with_the_smaller_loss_is_chosen_near_the_usual_position(judge
     path = path_of(ranges[1])
     price = path.penalty[path.chosen] / 11
     position = (np.log(price) - np.log(1e-3)) / (np.log(0.4) - np.log(1e-3))
-    assert abs(position - 0.57) < 0.05
+    assert abs(position - 0.52) < 0.05  # the range is narrower than those that are trained
     assert path.loss[path.chosen] == pytest.approx(0.01)
     assert path.score_name == "r2"
+
+
+def test_the_usual_position_is_lower_in_a_range_that_ends_earlier():
+    positions = np.linspace(0.1, 1.1, 17)
+    ranges = [LOWEST_PRICE * (highest / LOWEST_PRICE) ** positions for highest in (0.05, 0.15, 0.4)]
+    found = [_usual_position(prices) for prices in ranges]
+    assert found == pytest.approx([0.520, 0.546, 0.57], abs=0.001)
+    assert [_usual_position(7 * prices) for prices in ranges] == pytest.approx(found)  # of targets in other units
 
 
 def test_members_that_disagree_lose_to_members_that_agree(judged):

@@ -70,7 +70,7 @@ def test_members_of_the_second_turn_are_those_that_one_turn_would_have_trained(s
 
     def weights(n_scouts):
         recipe = PRESETS["fast"]
-        monkeypatch.setattr(type(recipe), "for_rows", lambda own, n_rows: own)
+        monkeypatch.setattr(type(recipe), "for_table", lambda own, *size: own)
         monkeypatch.setitem(PRESETS, "fast", type(recipe)(**{**vars(recipe), "n_scouts": n_scouts}))
         return HideSeekClassifier("fast", **settings).fit(X, y)._ensemble.stack.parameters.numpy()
 
@@ -79,4 +79,11 @@ def test_members_of_the_second_turn_are_those_that_one_turn_would_have_trained(s
 
 def test_all_members_are_scouts_up_to_ten_thousand_rows():
     recipe = PRESETS["balanced"]
-    assert [recipe.for_rows(n_rows).n_scouts for n_rows in (300, 10_000, 10_001)] == [5, 5, 2]
+    assert [recipe.for_table(n_rows, 11).n_scouts for n_rows in (300, 10_000, 10_001)] == [5, 5, 2]
+
+
+def test_a_wide_table_has_more_members_of_the_chosen_range_alone():
+    sizes = [(10_000, 32), (10_000, 33), (20_000, 33)]
+    found = [PRESETS["balanced"].for_table(*size) for size in sizes]
+    assert [(recipe.n_scouts, recipe.n_members) for recipe in found] == [(5, 5), (5, 8), (2, 8)]
+    assert [PRESETS[name].for_table(10_000, 33).n_members for name in ("fast", "best", "paper")] == [5, 10, 1]

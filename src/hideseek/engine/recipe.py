@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-__all__ = ["LOWEST_PRICE", "PRESETS", "PRICE_PER_FEATURE", "Recipe"]
+__all__ = ["LOWEST_PRICE", "PRESETS", "PRICE_PER_FEATURE", "WIDE", "Recipe"]
 
 LOWEST_PRICE = 0.00015
 """The lower end of every range of prices, in units of the prediction loss."""
 
 _LONG, _SHORT = 10_000, 4000
 """Rows below which a table is learned more carefully, and from smaller batches."""
+
+WIDE, _WIDE_MEMBERS = 32, 8
+"""Features above which a table is screened and has more members, and how many."""
 
 PRICE_PER_FEATURE = 0.3 / 11
 """What showing one feature of one row costs, in units of the prediction loss: the paper's 0.3 at 11 features."""
@@ -65,18 +68,31 @@ class Recipe:
     refinement: float = 0.0
     logit_pull: float = 0.0
 
-    def for_rows(self, n_rows: int) -> Recipe:
-        """Return the recipe for a table of so many rows: a short one is learned from smaller batches.
+    def for_table(self, n_rows: int, n_features: int) -> Recipe:
+        """Return the recipe for a table of this size: a short one is learned from smaller batches.
 
         Weights decay more, up to eight times, the fewer rows there are, so that a network learns less by heart. Up to
-        ``_LONG`` rows all members of every range are trained, since few rows hardly tell ranges apart.
+        ``_LONG`` rows all members of every range are trained, since few rows hardly tell ranges apart. With many
+        features the chosen range has more members: screening leaves some features that mean nothing, which single
+        members select.
         """
-        if not self.highest_prices or n_rows > _LONG:
+        if not self.highest_prices:
             return self
-        longer = replace(self, weight_decay=self.weight_decay * min(_LONG / n_rows, 8.0), n_scouts=self.n_members)
-        if n_rows >= _SHORT or self.batch_size is None:
-            return longer
-        return replace(longer, batch_size=-(-self.batch_size // 4))
+        n_members = self.n_members
+        if n_features > WIDE and len(self.highest_prices) > 1:
+            n_members = max(n_members, _WIDE_MEMBERS)
+        if n_rows > _LONG:
+            return replace(self, n_members=n_members)
+        batch_size = self.batch_size
+        if n_rows < _SHORT and batch_size is not None:
+            batch_size = -(-batch_size // 4)
+        return replace(
+            self,
+            weight_decay=self.weight_decay * min(_LONG / n_rows, 8.0),
+            batch_size=batch_size,
+            n_scouts=self.n_members,
+            n_members=n_members,
+        )
 
     @property
     def n_seeks(self) -> int:

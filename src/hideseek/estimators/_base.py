@@ -209,7 +209,7 @@ class BaseHideSeek(Answering):
         """Return what is the same for all problems of a call."""
         parameters = self.get_params(deep=False)
         return Settings(
-            resolve_recipe(parameters, len(problem.train.target)),
+            resolve_recipe(parameters, len(problem.train.target), problem.n_features),
             self._loss,
             self.device,
             resolve_screening(parameters, problem.n_features),

@@ -13,7 +13,7 @@ import torch
 from sklearn.utils import check_random_state
 
 from hideseek.engine.ensemble import POOL_ROWS, POOLS
-from hideseek.engine.recipe import PRESETS, Recipe
+from hideseek.engine.recipe import PRESETS, WIDE, Recipe
 from hideseek.engine.replacement import KNOCKOFFS, REPLACEMENTS
 from hideseek.errors import InputError
 from hideseek.tabular import is_grouping
@@ -28,9 +28,6 @@ __all__ = [
     "resolve_recipe",
     "resolve_screening",
 ]
-
-_WIDE = 32
-"""Columns over which "auto" screens."""
 
 
 def _is_widths(value: Any) -> bool:
@@ -103,7 +100,7 @@ RULES_WHEN_ANSWERING = {name: RULES[name] for name in ("threshold", "prediction_
 """Parameters that may be changed after a fit."""
 
 
-def resolve_recipe(parameters: Mapping[str, Any], n_rows: int) -> Recipe:
+def resolve_recipe(parameters: Mapping[str, Any], n_rows: int, n_features: int) -> Recipe:
     """Return the preset's recipe with the parameters that were given in place of its own."""
     preset = PRESETS[parameters["preset"]]
     if parameters["penalty"] == "auto" and not preset.highest_prices:
@@ -121,7 +118,7 @@ def resolve_recipe(parameters: Mapping[str, Any], n_rows: int) -> Recipe:
         changes["hidden_layers"] = tuple(int(width) for width in parameters["hidden_layers"])
     if parameters["batch_size"] is not None:
         changes["batch_size"] = None if parameters["batch_size"] == "full" else int(parameters["batch_size"])
-    recipe = replace(preset.for_rows(n_rows), **changes)
+    recipe = replace(preset.for_table(n_rows, n_features), **changes)
     if recipe.ramps and recipe.replacement in KNOCKOFFS:  # what they draw for a ramp would be no value it can have
         if parameters["ramps"]:
             raise InputError(f'ramps=True needs replacement="marginal"; replacement={recipe.replacement!r} came')
@@ -146,5 +143,5 @@ def resolve_screening(parameters: Mapping[str, Any], n_columns: int) -> int:
     if screening is None:
         screening = "auto" if PRESETS[parameters["preset"]].highest_prices else False
     if screening == "auto":
-        screening = n_columns > _WIDE
+        screening = n_columns > WIDE
     return (n_columns if screening else 0) if isinstance(screening, bool) else min(int(screening), n_columns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import log
 
 import numpy as np
 import torch
@@ -14,6 +15,7 @@ from hideseek.engine.along import answers_to, disagreements, price_bounds_of_all
 from hideseek.engine.device import for_each_table, one_thread
 from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.questions import Question
+from hideseek.engine.recipe import LOWEST_PRICE
 from hideseek.search.losses import loss_of_nothing, mean_and_error, row_losses, score, weighted_mean
 from hideseek.search.parts import LearnedFrom, LeftOut, Part
 from hideseek.search.path import Floats, PenaltyPath
@@ -35,9 +37,13 @@ explain more. And what it counts for if members differ in as many features as th
 _MIDDLE, _WEIGHT_IN_THE_MIDDLE = (_POSITIONS > 0.4) & (_POSITIONS < 0.75), 0.04
 """Where the disagreement counts in the choice of a range, and how much."""
 
-_USUAL_POSITION, _POSITION_WEIGHT, _ROWS_OF_POSITION = 0.57, 0.4, 10_000
-"""Prices near the middle of a range are usually best: a price is held against its distance to ``_USUAL_POSITION``, the
-more so the fewer rows there are to tell prices apart, as if ``_ROWS_OF_POSITION`` rows had spoken for that position."""
+_USUAL_POSITION, _POSITION_OF_WIDTH, _USUAL_WIDTH = 0.57, 0.024, log(0.4 / LOWEST_PRICE)
+"""Prices near the middle of a range are usually best: at ``_USUAL_POSITION`` of one that ends at 0.4, and lower in a
+range that ends earlier, by ``_POSITION_OF_WIDTH`` for each unit that the logarithm of its end is lower."""
+
+_POSITION_WEIGHT, _ROWS_OF_POSITION = 0.4, 10_000
+"""A price is held against its distance to the usual position, the more so the fewer rows there are to tell prices
+apart, as if ``_ROWS_OF_POSITION`` rows had spoken for that position."""
 
 
 @dataclass(frozen=True)
@@ -205,5 +211,11 @@ def _criterion(judged: Judged) -> Floats:
     return np.asarray(
         judged.cost(float(judged.mean_loss.min()))
         + _WEIGHT_OF_DISAGREEMENT * judged.share_differing
-        + position_weight * np.square(_POSITIONS - _USUAL_POSITION)
+        + position_weight * np.square(_POSITIONS - _usual_position(judged.prices))
     )
+
+
+def _usual_position(prices: Floats) -> float:
+    """Return where in a range the best price usually is. Shape: ``(prices,)``, those at ``_POSITIONS``."""
+    width = log(prices[-1] / prices[0]) / (_POSITIONS[-1] - _POSITIONS[0])
+    return float(_USUAL_POSITION - _POSITION_OF_WIDTH * (_USUAL_WIDTH - width))
