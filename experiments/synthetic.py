@@ -218,7 +218,7 @@ def times(results: Results) -> Mapping[str, Table]:
         own = [r for r in results if r["method"] == label and r["status"] == "finished"]
         if own:
             ours = sum(r["scores"]["seconds_fit"] + r["scores"]["seconds_explain"] for r in own)
-            theirs = published.get(LABELS[label])
+            theirs = published.get(LABELS.get(label, ""))
             line = {"method": label, "runs": len(own), "on": ", ".join(sorted({r["device"] for r in own}))}
             beside = {"published": None if theirs is None else theirs * len(own), "ours": ours}
             lines.append({**line, **beside, "ratio": None if theirs is None else theirs * len(own) / ours})
