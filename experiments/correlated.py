@@ -37,10 +37,10 @@ The penalty does in part: with lambda = 0.1 seeds 0 to 4 have 95.2, 61.2, 98.6, 
 F1 falls with rho for every method that is not told k. SHAP, which is, and INVASE are above Hide&Seek from rho 0.8 on.
 REAL-X finds the switch in all rows up to rho 0.4 and in 80 to 97 of 100 from 0.5 on, where the paper has 97 and more.
 
-Where x11 is independent of the other columns, which are correlated as before, Hide&Seek has 99.9 and 99.3 at rho 0.8 and
-0.9 (three seeds) and REAL-X 100 at 0.8 (one): the paper's 100, 99.4 and 99.2. SHAP then has 84 at both, where the paper
-has 90.6 and 96.7 and ours on the columns as described 89 and more (`python -m experiments.differences free_switch`). So
-the numbers of the three methods fit no one kind of columns that was tried.
+Where x11 is independent of the other columns, which are correlated as before, Hide&Seek has 99.9 and 99.3 at rho 0.8
+and 0.9 (three seeds) and REAL-X 100 at 0.8 (one): the paper's 100, 99.4 and 99.2. SHAP then has 84 at both, where the
+paper has 90.6 and 96.7 and ours on the columns as described 89 and more (`python -m experiments.differences
+free_switch`). So the numbers of the three methods fit no one kind of columns that was tried.
 """
 
 
