@@ -246,3 +246,11 @@ def test_one_member_too_big_for_the_card_is_said(monkeypatch):
     monkeypatch.setattr(training, "_train", no_card)
     with pytest.raises(TrainingError, match=r"4 columns .* 200 rows, 32 of them .* lower batch_size"):
         fit(Recipe(steps=5, batch_size=32), make_data(), make_members([1]))
+
+
+def test_a_loss_that_broke_is_found_in_the_records_where_no_step_looked_at_it():
+    recorder = training._Recorder(Recipe(steps=4), lambda step: None, None)
+    for step, loss in ((2, 0.5), (4, float("nan"))):  # as on a GPU, where a record is not read at once
+        recorder._records.append((step, 0.1, torch.tensor([[0.5, loss], [1.0, 1.0]]), None))
+    with pytest.raises(TrainingError, match="member 1 is no longer finite at step 4 of 4"):
+        recorder.history()
