@@ -49,17 +49,27 @@ def test_ramps_climb_between_quartiles_and_stand_behind_their_column():
     money = np.repeat([1.0, 2.0, 4.0, 8.0, 1000.0], 400)
     X = np.column_stack((DRAW.normal(size=2000), money, DRAW.normal(size=2000)))
     scaler = Scaler.fit(X).with_ramps(X)
-    assert scaler.widths() == (1, 5, 1)
-    assert scaler.widths([2, 1]) == (6, 1)
+    assert scaler.widths() == (1, 4, 1)
+    assert scaler.widths([2, 1]) == (5, 1)
     inputs = scaler.transform(X)
     assert inputs.dtype == np.float32
-    assert inputs.shape == (2000, 7)
-    np.testing.assert_array_equal(inputs[:, [0, 1, 6]], Scaler.fit(X).transform(X))
+    assert inputs.shape == (2000, 6)
+    np.testing.assert_array_equal(inputs[:, [0, 1, 5]], Scaler.fit(X).transform(X))
     first = inputs[:, 2]  # 0 at 1, and 1 from 2 on: four fifths of the rows
     np.testing.assert_allclose(first, np.where(money >= 2, 0.2, -0.8) / 0.4, atol=1e-6)
     between = X[:1].copy()
     between[0, 1] = 3.0  # half way up the second
     np.testing.assert_allclose(scaler.transform(between)[0, 3], (0.5 - 0.6) / np.sqrt(0.24), atol=1e-6)
+
+
+def test_the_column_and_its_ramps_tell_the_widest_piece():
+    money = DRAW.exponential(size=2000)
+    inputs = Scaler.fit(money[:, None]).with_ramps(money[:, None]).transform(money[:, None])
+    assert inputs.shape == (2000, 4)
+    upper, top = np.quantile(money, [0.75, 1])
+    widest = np.clip((money - upper) / (top - upper), 0, 1)
+    factors, *_ = np.linalg.lstsq(np.column_stack((inputs, np.ones(2000))), widest, rcond=None)
+    np.testing.assert_allclose(np.column_stack((inputs, np.ones(2000))) @ factors, widest, atol=1e-5)
 
 
 def test_the_unit_does_not_matter():
@@ -92,7 +102,7 @@ def test_what_skewed_columns_hide_is_found(skewed):
 def test_a_feature_with_ramps_is_one_feature_and_survives_a_file(skewed, tmp_path):
     X, y, _ = skewed
     model = HideSeekClassifier(**QUICK, penalty="auto", validation_fraction=0.3).fit(X, y)
-    assert model._ensemble.pool.shape[1] == 55
+    assert model._ensemble.pool.shape[1] == 44
     explanation = model.explain(X[:50])
     assert explanation.importance.shape == (50, 11)
     np.testing.assert_array_equal(explanation.data, X[:50])
@@ -109,7 +119,7 @@ def test_only_what_screening_leaves_has_ramps(skewed):
     wide = np.column_stack((X[:2000], np.exp(DRAW.normal(size=(2000, 29)))))
     model = HideSeekClassifier(**QUICK, screening=16).fit(wide, y[:2000])
     assert model.screening_.kept.sum() == 16
-    assert model._ensemble.pool.shape[1] == 16 * 5
+    assert model._ensemble.pool.shape[1] == 16 * 4
     assert model.explain(wide[:5]).importance.shape == (5, 40)
 
 
@@ -125,7 +135,7 @@ def test_columns_of_a_group_keep_their_ramps_together(skewed):
     X, y, _ = skewed
     frame = pd.DataFrame(X[:1000], columns=list("abcdefghijk"))
     model = HideSeekClassifier(**QUICK, groups={"both": ["b", "k"]}).fit(frame, y[:1000])
-    assert model._ensemble.stack.groups.feature.bincount().tolist() == [5, 10, *[5] * 8]
+    assert model._ensemble.stack.groups.feature.bincount().tolist() == [4, 8, *[4] * 8]
 
 
 def test_knockoffs_have_no_ramps(skewed):

@@ -2,8 +2,9 @@
 
 A network distinguishes values that are about one standard deviation apart. In skewed columns, such as amounts of money
 and counts, or columns of few repeated values, most values are much closer together. Such a column is followed by ramps:
-each rises from 0 to 1 between two quartiles of the column (a piecewise linear encoding; Gorishniy et al., 2022, "On
-embeddings for numerical features in tabular deep learning").
+each rises from 0 to 1 between two neighbouring quartiles of the column (a piecewise linear encoding; Gorishniy et al.,
+2022, "On embeddings for numerical features in tabular deep learning"). The widest of these pieces has no ramp: it is a
+linear combination of the column and the others.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Ramps:
 
         Shape: ``(rows, columns)``.
         """
-        ends = [(j, low, high) for j, knots in enumerate(_knots(Z)) for low, high in pairwise(knots)]
+        ends = [(j, low, high) for j, pieces in enumerate(_pieces(Z)) for low, high in pieces]
         if not ends:
             return None
         column, low, high = (np.array(part) for part in zip(*ends, strict=True))
@@ -89,16 +90,17 @@ class Ramps:
         return columns[:, column].sub_(low).div_(high - low).clamp_(0, 1).sub_(center).div_(scale)
 
 
-def _knots(Z: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Return where the ramps of each column begin and end; empty for a column without ramps."""
+def _pieces(Z: NDArray[np.float64]) -> list[list[tuple[float, float]]]:
+    """Return where the ramps of each column begin and end; none for a column close to normal."""
     ordered = np.sort(Z.T, axis=1)
     odd = max(_ODD, _BY_CHANCE / len(Z) ** 0.5)
-    knots = [np.empty(0)] * len(ordered)
+    pieces: list[list[tuple[float, float]]] = [[] for _ in ordered]
     for j in np.flatnonzero(_distances_to_normal(ordered) > odd):
-        own = np.unique(np.quantile(ordered[j], np.linspace(0, 1, _PIECES + 1)))
-        if len(own) > 2:
-            knots[j] = own
-    return knots
+        knots = np.unique(np.quantile(ordered[j], np.linspace(0, 1, _PIECES + 1)))
+        own = list(pairwise(knots.tolist()))
+        widest = int(np.diff(knots).argmax()) if own else 0
+        pieces[j] = own[:widest] + own[widest + 1 :]
+    return pieces
 
 
 def _distances_to_normal(ordered: NDArray[np.float64]) -> NDArray[np.float64]:
