@@ -11,10 +11,10 @@ from hideseek.engine.along import (
     answers_along,
     answers_to,
     disagreements,
+    overlaps,
     price_bounds,
     price_bounds_of_all,
     sets_at_own_prices,
-    sets_of_members,
 )
 from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.groups import Groups
@@ -62,6 +62,13 @@ def asked(ensemble, members, prices=PRICES, n_rows=50):
     return Question(ensemble, np.array(members), ensemble.inputs(RAW[:n_rows]), prices)
 
 
+def overlaps_of(sets):
+    """Return the mean overlap of every pair of members, row by row."""
+    pairs = [[[1.0 if not (a | b).any() else (a & b).sum() / (a | b).sum() for a, b in zip(one, other, strict=True)]
+              for other in sets] for one in sets]  # fmt: skip
+    return np.mean(pairs, axis=2)
+
+
 @pytest.mark.parametrize("cells", [1, 2**26])
 def test_disagreement_is_the_mean_difference_of_two_sets(ensemble, monkeypatch, cells):
     monkeypatch.setitem(questions._CELLS, "cpu", cells)
@@ -71,8 +78,8 @@ def test_disagreement_is_the_mean_difference_of_two_sets(ensemble, monkeypatch, 
         selected = replace(ensemble, price=price).masks_of_members(RAW) > 0.5
         pairs = [(selected[i] != selected[j]).sum(axis=1).mean() for i, j in ((0, 1), (0, 2), (1, 2))]
         assert differing == pytest.approx(np.mean(pairs), abs=1e-6)
-        (sets,) = sets_of_members([asked(ensemble, [0, 1, 2], [price])], 0.5)
-        np.testing.assert_array_equal(sets, selected)
+        (alike,) = overlaps([asked(ensemble, [0, 1, 2], [price])], 0.5)
+        np.testing.assert_allclose(alike, overlaps_of(selected), atol=1e-6)
     assert found.max() > 0
 
 
@@ -105,8 +112,8 @@ def test_questions_of_any_shape_are_answered_as_each_alone(monkeypatch, cells, w
     answers = answers_to(several, 4, softmax=True, threshold=0.5)
     differing = disagreements(several, 0.5)
     one_price = [replace(question, prices=question.prices[:1]) for question in several]
-    for question, (output, counts), own_differing, sets in zip(
-        several, answers, differing, sets_of_members(one_price, 0.5), strict=True
+    for question, (output, counts), own_differing, alike in zip(
+        several, answers, differing, overlaps(one_price, 0.5), strict=True
     ):
         alone = question.ensemble.members(question.members)
         X = RAW[: len(question.x)]
@@ -114,7 +121,8 @@ def test_questions_of_any_shape_are_answered_as_each_alone(monkeypatch, cells, w
             at_price = replace(alone, price=price)
             np.testing.assert_allclose(output[i], at_price.outputs(X, 4, softmax=True, threshold=0.5), atol=1e-5)
             np.testing.assert_array_equal(counts[i], (at_price.masks(X) > 0.5).sum(axis=1))
-        np.testing.assert_array_equal(sets, replace(alone, price=question.prices[0]).masks_of_members(X) > 0.5)
+        sets = replace(alone, price=question.prices[0]).masks_of_members(X) > 0.5
+        np.testing.assert_allclose(alike, overlaps_of(sets), atol=1e-6)
         np.testing.assert_array_equal(own_differing, disagreements([question], 0.5)[0])
 
 

@@ -3,9 +3,10 @@ import pytest
 import torch
 
 from hideseek.engine.recipe import LOWEST_PRICE
+from hideseek.metrics import auroc
 from hideseek.search import choice
 from hideseek.search.choice import _usual_position, best_range, choose_price, judge
-from hideseek.search.losses import loss_of_nothing, mean_and_error, row_losses
+from hideseek.search.losses import areas, loss_of_nothing, mean_and_error, row_losses
 from hideseek.search.parts import N_FOLDS, LearnedFrom, Part, folds_of
 
 
@@ -70,7 +71,7 @@ def judged(monkeypatch):
 
 
 def path_of(judged):
-    return choose_price(judged, loss="squared_error", n_given=11)
+    return choose_price(judged, loss="squared_error", n_given=11, device=torch.device("cpu"))
 
 
 def test_each_fold_is_judged_by_the_members_that_left_it_out(judged):
@@ -131,3 +132,10 @@ def test_a_loss_that_grows_moves_the_choice_the_more_rows_there_are(judged):
 
 def test_disagreement_counts_relative_to_the_features_selected(judged):
     assert best_range([judged(FakeEnsemble(0.05, 0.1, 1.2, n_selected=1)), judged(FakeEnsemble(0.4, 0.1, 1.2))]) == 1
+
+
+def test_areas_of_many_curves_are_those_of_each_with_ties():
+    rng = np.random.default_rng(0)
+    probability, y = rng.integers(0, 20, (4, 300)).astype(np.float32) / 20, rng.integers(0, 2, 300)
+    found = areas(torch.from_numpy(probability), torch.from_numpy(y == 1))
+    np.testing.assert_allclose(found, [auroc(y, one) for one in probability], rtol=1e-12)

@@ -100,7 +100,9 @@ def test_many_ensembles_are_judged_as_each_alone(fitted, monkeypatch):
         np.testing.assert_allclose(other.mean_loss, one.mean_loss, atol=1e-6)
         np.testing.assert_array_equal(other.n_selected, one.n_selected)
         np.testing.assert_allclose(other.disagreement, one.disagreement, atol=1e-6)
-        paths = [choose_price(each, loss="cross_entropy", n_given=5) for each in (one, other)]
+        paths = [
+            choose_price(each, loss="cross_entropy", n_given=5, device=torch.device("cpu")) for each in (one, other)
+        ]
         assert paths[0].chosen == paths[1].chosen
 
 

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from sklearn.linear_model import LogisticRegression
 
 import hideseek
 from hideseek import BlackBoxExplainer, HideSeekClassifier, HideSeekRegressor
+from hideseek.engine.along import mean_overlap
 from hideseek.search import Trust
-from hideseek.search.held_out import _overlaps
 
 # the fits here are too short for masks to settle
 pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
@@ -96,9 +97,10 @@ def test_values_black_boxes_weights_and_stacks_have_it_too(switch):
 
 
 def test_overlap_of_sets_worked_by_hand():
-    sets = np.array([[[1, 1, 0], [0, 0, 0]], [[0, 1, 1], [0, 0, 0]], [[1, 1, 0], [1, 0, 0]]], dtype=bool)
-    np.testing.assert_allclose(_overlaps(sets)[0], [[1, 1 / 3, 1], [1 / 3, 1, 1 / 3], [1, 1 / 3, 1]])
-    np.testing.assert_allclose(_overlaps(sets)[1], [[1, 1, 0], [1, 1, 0], [0, 0, 1]])
+    sets = torch.tensor([[[1, 1, 0], [0, 0, 0]], [[0, 1, 1], [0, 0, 0]], [[1, 1, 0], [1, 0, 0]]], dtype=torch.bool)
+    np.testing.assert_allclose(mean_overlap(sets[:, :1]), [[1, 1 / 3, 1], [1 / 3, 1, 1 / 3], [1, 1 / 3, 1]])
+    np.testing.assert_allclose(mean_overlap(sets[:, 1:]), [[1, 1, 0], [1, 1, 0], [0, 0, 1]])
+    np.testing.assert_allclose(mean_overlap(sets), [[1, 2 / 3, 0.5], [2 / 3, 1, 1 / 6], [0.5, 1 / 6, 1]])
 
 
 @pytest.mark.parametrize(

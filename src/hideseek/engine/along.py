@@ -20,10 +20,11 @@ __all__ = [
     "answers_from",
     "answers_to",
     "disagreements",
+    "mean_overlap",
+    "overlaps",
     "price_bounds",
     "price_bounds_of_all",
     "sets_at_own_prices",
-    "sets_of_members",
 ]
 
 
@@ -90,15 +91,26 @@ def disagreements(questions: Sequence[Question], threshold: float) -> list[NDArr
     return [2 * n / max(n - 1, 1) * differing for n, (differing,) in zip(sizes, found, strict=True)]
 
 
-def sets_of_members(questions: Sequence[Question], threshold: float) -> list[NDArray[np.bool_]]:
-    """Return what each member selects at the only price of its question. Shape: ``(members, rows, features)``."""
+def overlaps(questions: Sequence[Question], threshold: float) -> list[NDArray[np.float64]]:
+    """Return how alike the sets of two members are at the only price of a question, see ``mean_overlap``."""
 
     def answer(batch: Batch, positions: Iterator[Tensor]) -> tuple[Tensor]:
         (u,) = positions
         selected = mask_at(batch.hide_output(), u[0, :, None]) > threshold
-        return (batch.by_question(selected)[:, :, : batch.n_rows],)
+        return (mean_overlap(batch.by_question(selected)[:, :, : batch.n_rows]),)
 
-    return [sets for (sets,) in answered(questions, lambda question: question.n_mask_cells, answer)]
+    return [alike for (alike,) in answered(questions, lambda question: question.n_mask_cells, answer)]
+
+
+def mean_overlap(sets: Tensor) -> Tensor:
+    """Return shared features over features in either set for all pairs of members, as a mean over rows.
+
+    Two empty sets are alike. Shape: ``(..., members, rows, features)``, bool -> ``(..., members, members)``.
+    """
+    by_row = sets.transpose(-3, -2).float()
+    size, shared = by_row.sum(dim=-1), by_row @ by_row.transpose(-2, -1)
+    either = size[..., :, None] + size[..., None, :] - shared
+    return torch.where(either > 0, shared / either.clamp(min=1), 1.0).mean(dim=-3, dtype=torch.float64)
 
 
 def sets_at_own_prices(questions: Sequence[Question], threshold: float) -> list[NDArray[np.bool_]]:

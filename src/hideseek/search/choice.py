@@ -16,7 +16,7 @@ from hideseek.engine.device import for_each_table, one_thread
 from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.questions import Question
 from hideseek.engine.recipe import LOWEST_PRICE
-from hideseek.search.losses import loss_of_nothing, mean_and_error, row_losses, score, weighted_mean
+from hideseek.search.losses import loss_of_nothing, mean_and_error, row_losses, scores, weighted_mean
 from hideseek.search.parts import LearnedFrom, LeftOut, Part
 from hideseek.search.path import Floats, PenaltyPath
 
@@ -178,13 +178,14 @@ def best_range(judged: Sequence[Judged]) -> int:
     return int(np.argmin(against))
 
 
-def choose_price(judged: Judged, *, loss: str, n_given: int) -> PenaltyPath:
+def choose_price(judged: Judged, *, loss: str, n_given: int, device: torch.device) -> PenaltyPath:
     """Choose a price, and return the path of the prices that it was chosen from.
 
     Args:
         judged: The ensemble that will answer.
         loss: "cross_entropy" or "squared_error".
         n_given: Features that a price is multiplied with to make a penalty.
+        device: Where to compute scores.
     """
     mean, error = mean_and_error(judged.losses, judged.rows.weight)
     _, excess_error = mean_and_error(judged.losses - judged.losses[int(mean.argmin())], judged.rows.weight)
@@ -195,7 +196,7 @@ def choose_price(judged: Judged, *, loss: str, n_given: int) -> PenaltyPath:
         error,
         mean - mean.min(),
         excess_error,
-        np.array([score(loss, output, judged.rows.target) for output in judged.outputs]),
+        scores(loss, judged.outputs, judged.rows.target, device),
         "r2" if loss == "squared_error" else "auroc",
         np.asarray(judged.n_selected, dtype=np.float64),
         judged.null_loss,

@@ -256,7 +256,7 @@ def _train_ranges(training: _Training) -> list[Learned]:
 
     def at_price(case: tuple[Found, Problem]) -> _Trained:
         found, problem = case
-        path = choose_price(found.judged, loss=settings.loss, n_given=n_given)
+        path = choose_price(found.judged, loss=settings.loss, n_given=n_given, device=training.device)
         penalty = float(path.penalty[path.chosen]) if problem.penalty is None else problem.penalty
         price = max(penalty / n_given, _LEAST_PRICE)
         return _Trained(replace(found.ensemble, price=price), found.team, penalty, path)

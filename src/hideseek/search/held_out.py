@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from hideseek.engine.along import answers_to, price_bounds, price_bounds_of_all, sets_of_members
+from hideseek.engine.along import answers_to, mean_overlap, overlaps, price_bounds, price_bounds_of_all
 from hideseek.engine.device import for_each_table, one_thread
 from hideseek.engine.ensemble import Ensemble, Rows
 from hideseek.engine.questions import Question, can_join
@@ -64,14 +65,14 @@ class _Group:
 class _Answers(NamedTuple):
     """What the networks answer about a group's rows.
 
-    Shape: ``selected`` and ``everything (rows, outputs)``, ``n_selected (rows,)``; ``sets (all members, rows,
-    features)``.
+    Shape: ``selected`` and ``everything (rows, outputs)``, ``n_selected (rows,)``; ``alike (members, members)``, how
+    alike the sets of any two members are.
     """
 
     selected: NDArray[np.floating]
     everything: NDArray[np.floating]
     n_selected: NDArray[np.integer]
-    sets: NDArray[np.bool_]
+    alike: Floats
 
 
 def measure_trust(fitted: Sequence[Fitted], *, loss: str, threshold: float, n_draws: int) -> list[Trust]:
@@ -103,7 +104,7 @@ def _trust(fitted: Fitted, groups: Sequence[_Group], answers: Sequence[_Answers]
     losses = np.stack([row_losses(loss, output, rows.target) for output in (selected, everything)])
     (loss_selected, loss_all), _ = mean_and_error(losses, rows.weight)
     _, error = mean_and_error(losses[:1] - losses[1:], rows.weight)
-    pairs = [_alike(each.sets, group.members) for each, group in zip(answers, groups, strict=True)]
+    pairs = [_of_pairs(each.alike, group.members) for each, group in zip(answers, groups, strict=True)]
     return Trust(
         score_name,
         len(rows.target),
@@ -132,7 +133,7 @@ def _groups(fitted: Fitted) -> list[_Group]:
 
 
 def _ask(groups: Sequence[_Group], loss: str, threshold: float, n_draws: int) -> list[_Answers]:
-    """Ask for the predictions from the selected features and from all, and for the sets of all members.
+    """Ask for the predictions from the selected features and from all, and how alike the sets of all members are.
 
     Groups of all tables are asked together where that is faster.
     """
@@ -146,10 +147,10 @@ def _ask(groups: Sequence[_Group], loss: str, threshold: float, n_draws: int) ->
     everyone = [replace(question, members=np.arange(len(question.ensemble.visible))) for question in questions]
     answers = answers_to(questions, n_draws, softmax=softmax, threshold=threshold)
     everything = answers_to(at_lowest, 1, softmax=softmax, threshold=_EVERYTHING)
-    sets = sets_of_members(everyone, threshold)
+    alike = overlaps(everyone, threshold)
     return [
         _Answers(selected[0], of_all[0], counts[0], own)
-        for (selected, counts), (of_all, _), own in zip(answers, everything, sets, strict=True)
+        for (selected, counts), (of_all, _), own in zip(answers, everything, alike, strict=True)
     ]
 
 
@@ -161,31 +162,19 @@ def _ask_group(group: _Group, loss: str, threshold: float, n_draws: int) -> _Ans
         own.outputs(X, n_draws, softmax=softmax, threshold=threshold),
         at_lowest.outputs(X, 1, softmax=softmax, threshold=_EVERYTHING),
         (own.masks(X) > threshold).sum(axis=1),
-        group.ensemble.masks_of_members(X) > threshold,
+        mean_overlap(torch.from_numpy(group.ensemble.masks_of_members(X) > threshold)).numpy(),
     )
 
 
-def _alike(sets: NDArray[np.bool_], members: NDArray[np.intp]) -> tuple[Floats, Floats]:
+def _of_pairs(alike: Floats, members: NDArray[np.intp]) -> tuple[Floats, Floats]:
     """Return how alike the sets of two members are: of pairs that agree in having left the rows out, and of others.
 
-    Shape: ``sets (all members, rows, features)``, ``members``, those that left the rows out -> ``(rows, pairs)`` each.
+    Shape: ``alike (all members, all members)``, ``members``, those that left the rows out -> ``(pairs,)`` each.
     """
-    alike, out = _overlaps(sets), np.isin(np.arange(len(sets)), members)
-    first, second = np.triu_indices(len(sets), 1)
-    pairs, both = alike[:, first, second], out[first] == out[second]
-    return pairs[:, both], pairs[:, ~both]
-
-
-def _overlaps(sets: NDArray[np.bool_]) -> Floats:
-    """Return shared features over features in either set, for all pairs; two empty sets are alike.
-
-    Shape: ``(members, rows, features)`` -> ``(rows, members, members)``.
-    """
-    by_row = sets.transpose(1, 0, 2).astype(np.float32)
-    shared = by_row @ by_row.transpose(0, 2, 1)
-    size = by_row.sum(axis=2)
-    either = size[:, :, None] + size[:, None, :] - shared
-    return np.where(either > 0, shared / np.maximum(either, 1), 1.0)
+    out = np.isin(np.arange(len(alike)), members)
+    first, second = np.triu_indices(len(alike), 1)
+    pairs, both = alike[first, second], out[first] == out[second]
+    return pairs[both], pairs[~both]
 
 
 def _joined(parts: Sequence[Part]) -> Part:
@@ -198,7 +187,7 @@ def _joined(parts: Sequence[Part]) -> Part:
 
 
 def _mean_of(values: Sequence[Floats]) -> float | None:
-    every = np.concatenate([each.ravel() for each in values])
+    every = np.concatenate(values)
     return float(every.mean()) if len(every) else None
 
 

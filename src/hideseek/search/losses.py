@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from hideseek.errors import InputError
 from hideseek.metrics import auroc
 from hideseek.search.parts import Part
 from hideseek.search.path import Floats
 
-__all__ = ["loss_of_nothing", "mean_and_error", "row_losses", "score", "weighted_mean"]
+__all__ = ["areas", "loss_of_nothing", "mean_and_error", "row_losses", "score", "scores", "weighted_mean"]
 
 _LEAST_PROBABILITY = 1e-7
 
@@ -42,6 +44,28 @@ def score(loss: str, output: NDArray[np.floating], target: NDArray[Any]) -> floa
         return auroc(target if target.ndim == 1 else target.argmax(axis=1), _probabilities(output))
     except InputError:
         return float("nan")
+
+
+def scores(loss: str, outputs: NDArray[np.floating], target: NDArray[Any], device: torch.device) -> Floats:
+    """Return the score of the outputs at each price; of two classes all at once on a GPU.
+
+    Shape: ``(prices, rows, outputs)``, ``target`` as in ``Data`` -> ``(prices,)``.
+    """
+    of_two = loss != "squared_error" and outputs.shape[2] == 2 and target.ndim == 1 and 0 < target.mean() < 1
+    if device.type == "cpu" or not of_two:
+        return np.array([score(loss, output, target) for output in outputs])
+    probability = torch.from_numpy(np.stack([_probabilities(output) for output in outputs])).to(device)
+    return areas(probability, torch.from_numpy(target == 1).to(device)).cpu().numpy()
+
+
+def areas(probability: Tensor, positive: Tensor) -> Tensor:
+    """Return the area under each ROC curve: pairs in which a positive row scores higher, equal ones by half.
+
+    Shape: ``(curves, rows)``, ``(rows,)``, bool -> ``(curves,)``, double.
+    """
+    above, below = (probability[:, rows].sort(dim=1).values for rows in (positive, ~positive))
+    twice = sum(torch.searchsorted(below, above, right=right).sum(dim=1) for right in (False, True))
+    return torch.as_tensor(twice).double() / (2 * above.shape[1] * below.shape[1])
 
 
 def _probabilities(output: NDArray[np.floating]) -> NDArray[np.floating]:
