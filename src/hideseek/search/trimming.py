@@ -14,7 +14,7 @@ from hideseek.search.screening import Screening, residuals_of, screen
 
 __all__ = ["Trimmed", "trim"]
 
-_FEWEST_COLUMNS = 16
+_FEWEST_COLUMNS = 12
 """Columns that screening leaves at least: the networks tell noise from a weak effect better than it does."""
 
 
