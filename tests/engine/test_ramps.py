@@ -117,9 +117,9 @@ def test_a_feature_with_ramps_is_one_feature_and_survives_a_file(skewed, tmp_pat
 def test_only_what_screening_leaves_has_ramps(skewed):
     X, y, _ = skewed
     wide = np.column_stack((X[:2000], np.exp(DRAW.normal(size=(2000, 29)))))
-    model = HideSeekClassifier(**QUICK, screening=16).fit(wide, y[:2000])
-    assert model.screening_.kept.sum() == 16
-    assert model._ensemble.pool.shape[1] == 16 * 4
+    model = HideSeekClassifier(**QUICK, screening=12).fit(wide, y[:2000])
+    assert model.screening_.kept.sum() == 12
+    assert model._ensemble.pool.shape[1] == 12 * 4
     assert model.explain(wide[:5]).importance.shape == (5, 40)
 
 
