@@ -1,0 +1,40 @@
+"""How far features can stand in for one another, as far as correlations tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hideseek.engine.scaling import Scaler
+
+__all__ = ["mean_largest_correlation"]
+
+_MOST_ROWS, _MOST_COLUMNS = 5000, 2000
+
+
+def mean_largest_correlation(X: NDArray[np.floating], scaler: Scaler, features: Sequence[slice]) -> float:
+    """Return the largest absolute correlation of each feature with another one, as a mean over features.
+
+    Constant features do not count. Of a feature with several columns the column counts that is correlated most. 1 with
+    too many columns to look at; 0 with a single feature.
+
+    Args:
+        X: Raw columns. Shape: ``(rows, columns)``.
+        scaler: What standardises them.
+        features: The columns of each feature.
+    """
+    n_columns = X.shape[1]
+    if n_columns > _MOST_COLUMNS:
+        return 1.0
+    Z = scaler.of(np.arange(n_columns)).transform(X[:: -(-len(X) // _MOST_ROWS)]).astype(np.float64)
+    Z -= Z.mean(axis=0)
+    Z /= np.maximum(np.sqrt(np.square(Z).sum(axis=0)), 1e-12)
+    correlation = np.abs(Z.T @ Z)
+    for own in features:
+        correlation[own, own] = 0.0
+    starts = [own.start for own in features]
+    largest = np.maximum.reduceat(correlation.max(axis=1), starts)
+    varies = np.logical_or.reduceat(~scaler.constant, starts)
+    return float(largest[varies].mean()) if varies.any() else 0.0

@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+
+from hideseek.datasets import make_syn
+from hideseek.engine.recipe import PRESETS
+from hideseek.engine.scaling import Scaler
+from hideseek.search.dependence import mean_largest_correlation
+from hideseek.search.fitting import _ranges
+from hideseek.search.parts import Part
+from hideseek.search.problem import Problem
+
+RNG = np.random.default_rng(0)
+
+
+def singles(n_columns):
+    return [slice(j, j + 1) for j in range(n_columns)]
+
+
+def test_correlations_worked_by_hand():
+    a, b, c = np.linalg.qr(RNG.normal(size=(100, 4)) - RNG.normal(size=4))[0].T[:3]
+    a, b, c = (each - each.mean() for each in (a, b, c))
+    X = np.column_stack((a, 2 * a + 5, -b, 0.6 * b / np.linalg.norm(b) + 0.8 * c / np.linalg.norm(c), np.ones(100)))
+    expected = np.abs(np.corrcoef(X[:, :4].T)) - np.eye(4)
+    found = mean_largest_correlation(X, Scaler.fit(X), singles(5))
+    assert found == pytest.approx(expected.max(axis=0).mean(), abs=1e-6), "the constant column does not count"
+    together = [slice(0, 2), slice(2, 4)]
+    assert mean_largest_correlation(X[:, :4], Scaler.fit(X[:, :4]), together) == pytest.approx(
+        expected[:2, 2:].max(), abs=1e-6
+    ), "columns of one feature do not stand in for each other"
+
+
+def test_a_single_feature_has_no_stand_in():
+    X = RNG.normal(size=(50, 2))
+    assert mean_largest_correlation(X, Scaler.fit(X), [slice(0, 2)]) == 0
+
+
+def test_values_of_any_size_are_looked_at():
+    X = RNG.normal(size=(500, 1)) + 0.5 * RNG.normal(size=(500, 3))
+    assert mean_largest_correlation(1e200 * X, Scaler.fit(1e200 * X), singles(3)) == pytest.approx(0.8, abs=0.05)
+
+
+@pytest.mark.parametrize(("rho", "ends"), [(0.0, [0.4]), (0.3, [0.4]), (0.9, [0.05, 0.4])])
+def test_low_prices_are_tried_where_features_can_stand_in_for_one_another(rho, ends):
+    data = make_syn("Syn1", 1000, rho=rho, random_state=0)
+    problem = Problem(Part(data.X, data.y, None), None, Scaler.fit(data.X), 2, 0, data.feature_names)
+    assert [team.price for team in _ranges(problem, 0, PRESETS["balanced"], True)] == pytest.approx(ends)
