@@ -256,7 +256,9 @@ def _train_ranges(training: _Training) -> list[Learned]:
         Search(_ranges(problem, i, settings.recipe, table.fold is not None), table, partial(training.ensemble, i))
         for i, (problem, table) in enumerate(zip(training.problems, training.tables, strict=True))
     ]
-    n_scouts = min(settings.recipe.n_scouts, settings.recipe.n_members)
+    n_scouts = n_members = settings.recipe.n_members
+    if any(len(search.ranges) > 1 for search in searches):
+        n_scouts = min(settings.recipe.n_scouts, n_members)
     ranges = train_ranges(training.train, searches, n_scouts, loss=settings.loss, threshold=settings.threshold)
 
     def at_price(case: tuple[Found, Problem]) -> _Trained:
