@@ -97,8 +97,8 @@ class GaussianConditional(Conditional):
 class DiscreteConditional(Conditional):
     """Draws from the training rows that agree with the row in all shown features, for tables of few distinct rows.
 
-    One training row that equals the row in all columns is left out: in training it is the row itself, which would
-    reveal what is hidden. Where no other row agrees, all training rows are drawn from.
+    The row itself is among them in training. To leave it out would reveal what is hidden: of two rows that agree, each
+    would be replaced by the other. Where only one row agrees, all training rows are drawn from.
 
     Args:
         values: The distinct training rows. Shape: ``(tables, columns, distinct rows)``.
@@ -134,19 +134,16 @@ class DiscreteConditional(Conditional):
         values, counts, _ = self.tensors
         shown = mask > SHOWN
         n_different = x.new_zeros(len(x), x.shape[2], values.shape[2])  # shown columns that differ
-        is_same = torch.ones_like(n_different, dtype=torch.bool)
         for j in range(x.shape[1]):
-            differs = self._differs(x, j)
-            n_different += differs & shown[:, j, :, None]
-            is_same &= ~differs
+            n_different += self._differs(x, j) & shown[:, j, :, None]
 
         def x_hat(noise: Tensor) -> Tensor:
             share = torch.special.ndtr(noise[:, 0]).expand(len(x), x.shape[2])
             drawn = []
             for j in range(x.shape[1]):
                 own = sum((self._differs(x, k) & shown[:, k, :, None]).float() for k in self._together[j])
-                weight = (counts[:, None] - is_same.float()).clamp(min=0) * (n_different == own)
-                weight = torch.where(weight.sum(dim=2, keepdim=True) > 0, weight, counts[:, None])
+                weight = counts[:, None] * (n_different == own)
+                weight = torch.where(weight.sum(dim=2, keepdim=True) > 1, weight, counts[:, None])
                 bounds = weight.cumsum(dim=2)
                 pick = (bounds <= share[:, :, None] * bounds[:, :, -1:]).sum(dim=2)
                 drawn.append(values[:, j].expand(len(x), -1).gather(1, pick))

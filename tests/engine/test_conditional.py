@@ -1,0 +1,189 @@
+"""Conditional draws: their exact law in small cases, their gradient, their determinism, and what they refuse."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import hideseek
+from hideseek import HideSeekClassifier, HideSeekRegressor, InputError
+from hideseek.engine.conditional import DiscreteConditional, GaussianConditional, inverse_of_shown
+from hideseek.engine.draws import Stream, step_keys
+from hideseek.engine.groups import Groups
+from hideseek.engine.hideseek import HideSeek, Rows
+from hideseek.engine.networks import Layer, Mlp
+from hideseek.engine.objective import PREDICTION_LOSSES
+from hideseek.engine.stack import Stack
+from hideseek.search.conditional import MOST_COLUMNS
+
+# the fits here are too short for masks to settle
+pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
+
+QUICK = {"preset": "paper", "steps": 20, "random_state": 0, "replacement": "conditional"}
+N_DRAWS = 200_000
+MEAN = np.array([1.0, -2.0, 0.5])
+COVARIANCE = np.array([[1.0, 0.6, 0.3], [0.6, 4.0, -0.8], [0.3, -0.8, 2.0]])
+
+
+def keys_of(seeds):
+    return step_keys(np.asarray(seeds), Stream.REPLACEMENT, 0, 1)[0]
+
+
+def gaussian(mean=MEAN, covariance=COVARIANCE):
+    tensors = mean[:, None], covariance, np.linalg.cholesky(covariance)
+    return GaussianConditional(*(torch.from_numpy(part)[None].float() for part in tensors))
+
+
+def drawn(conditional, row, mask, n_draws=N_DRAWS):
+    """Return many draws for one row and mask. Shape: ``(columns, n_draws)``, float64."""
+    x, masks = (torch.tensor(part)[None, :, None].expand(1, -1, n_draws).float() for part in (row, mask))
+    noise = conditional.draw(keys_of([0]), x)
+    return conditional.given(x, masks)(noise)[0].double().numpy()
+
+
+def law_given(j, others, row):
+    """Return mean and variance of feature j given some others, from the textbook formula."""
+    pull = COVARIANCE[j, others] @ np.linalg.inv(COVARIANCE[np.ix_(others, others)])
+    return MEAN[j] + pull @ (row[others] - MEAN[others]), COVARIANCE[j, j] - pull @ COVARIANCE[others, j]
+
+
+@pytest.mark.parametrize("shown", [list(each) for each in product([0, 1], repeat=3)])
+def test_every_feature_is_drawn_given_the_other_shown_features(shown):
+    row = np.array([2.0, 1.0, -1.0])
+    x_hat = drawn(gaussian(), row, [0.9 if each else 0.2 for each in shown])
+    for j in range(3):
+        mean, variance = law_given(j, [k for k in range(3) if shown[k] and k != j], row)
+        assert x_hat[j].mean() == pytest.approx(mean, abs=5 * np.sqrt(variance / N_DRAWS))
+        assert x_hat[j].var() == pytest.approx(variance, rel=5 * np.sqrt(2 / N_DRAWS))
+
+
+def test_hidden_features_keep_their_conditional_covariance():
+    row = np.array([2.0, 1.0, -1.0])
+    x_hat = drawn(gaussian(), row, [0.1, 0.8, 0.4])
+    hidden, pull = [0, 2], COVARIANCE[[0, 2], 1] / COVARIANCE[1, 1]
+    expected = COVARIANCE[np.ix_(hidden, hidden)] - np.outer(pull, COVARIANCE[1, hidden])
+    np.testing.assert_allclose(np.cov(x_hat[hidden]), expected, atol=5 * 2 * np.sqrt(2 / N_DRAWS))
+
+
+def test_the_fit_finds_mean_and_covariance_and_keeps_constant_columns():
+    rows = np.random.default_rng(0).multivariate_normal(MEAN, COVARIANCE, 5000).T
+    X = torch.from_numpy(np.vstack((rows, np.full((1, 5000), 7.0)))).float()
+    mean, covariance, root = (part[0].numpy() for part in GaussianConditional.fit(X[None]).tensors)
+    np.testing.assert_allclose(mean[:, 0], [*rows.mean(axis=1), 7.0], atol=1e-4)
+    np.testing.assert_allclose(covariance[:3, :3], np.cov(rows, bias=True), atol=1e-4)
+    np.testing.assert_allclose(root[:3] @ root[:3].T, covariance[:3, :3], atol=1e-5)
+    x_hat = drawn(GaussianConditional.fit(X[None]), [0.0, 0.0, 0.0, 7.0], [0.9, 0.1, 0.9, 0.9], 10)
+    np.testing.assert_allclose(x_hat[3], 7.0, atol=1e-5)
+
+
+def test_values_of_hidden_features_never_change_what_is_drawn():
+    for conditional in (gaussian(), discrete()):
+        mask = [0.9, 0.5, 0.1]
+        one, other = (drawn(conditional, row, mask, 1000) for row in ([1.0, 0.0, 0.0], [1.0, 1.0, 1.0]))
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_inverse_is_that_of_the_shown_part():
+    covariance = torch.from_numpy(COVARIANCE)[None]
+    shown = torch.tensor(list(product([0.0, 1.0], repeat=3))).double().t()[None]
+    inverse = inverse_of_shown(covariance, shown)[0]
+    for row, chosen in enumerate(shown[0].t().bool().numpy()):
+        expected = np.eye(3)
+        expected[np.ix_(chosen, chosen)] = np.linalg.inv(COVARIANCE[np.ix_(chosen, chosen)])
+        np.testing.assert_allclose(inverse[:, :, row], expected, atol=1e-12)
+
+
+TABLE = [(0, 0, 0)] * 3 + [(0, 0, 1)] * 2 + [(0, 1, 1)] * 4 + [(1, 0, 0)] * 1 + [(1, 1, 1)] * 5
+
+
+def discrete():
+    return DiscreteConditional.fit(torch.tensor(TABLE).t()[None].float())
+
+
+@pytest.mark.parametrize("row", [(0, 0, 1), (1, 1, 1), (1, 0, 1)])
+@pytest.mark.parametrize("shown", [(), (0,), (1,), (0, 1)])
+def test_hidden_categories_follow_the_enumerated_conditional(row, shown):
+    x_hat = drawn(discrete(), [float(value) for value in row], [float(j in shown) for j in range(3)])
+    hidden = [j for j in range(3) if j not in shown]
+    agreeing = [other for other in TABLE if all(other[j] == row[j] for j in shown)]
+    values = [tuple(other[j] for j in hidden) for other in (agreeing if len(agreeing) > 1 else TABLE)]
+    found = [tuple(draw) for draw in x_hat[hidden].T.astype(int).tolist()]
+    for value in set(values) | set(found):
+        assert found.count(value) / N_DRAWS == pytest.approx(values.count(value) / len(values), abs=0.006)
+
+
+def test_a_shown_category_is_drawn_given_the_other_shown_ones():
+    x_hat = drawn(discrete(), [0.0, 0.0, 1.0], [1.0, 1.0, 0.0])
+    assert x_hat[0].mean() == pytest.approx(np.mean([row[0] for row in TABLE if row[1] == 0]), abs=0.006)
+
+
+def test_a_training_row_that_alone_agrees_is_not_drawn():
+    x_hat = drawn(discrete(), [1.0, 0.0, 0.0], [1.0, 1.0, 0.0])
+    assert x_hat[2].mean() == pytest.approx(np.mean([row[2] for row in TABLE]), abs=0.006)
+
+
+def test_the_columns_of_a_category_are_drawn_from_one_row():
+    levels = torch.tensor([0, 1, 2, 0, 1, 1])
+    X = torch.cat((torch.nn.functional.one_hot(levels).t(), torch.tensor([[0, 1, 1, 0, 0, 1]]))).float()
+    conditional = DiscreteConditional.fit(X[None], Groups.from_widths((3, 1)))
+    x_hat = drawn(conditional, X[:, 1].tolist(), [0.1, 0.1, 0.1, 0.9], 5000)
+    assert (x_hat[:3].sum(axis=0) == 1).all()
+    assert (x_hat[0] == 0).all(), "level 0 never comes with 1 in the last column"
+    x_hat = drawn(conditional, X[:, 1].tolist(), [0.9, 0.9, 0.9, 0.9], 5000)
+    assert (x_hat[:3].sum(axis=0) == 1).all(), "shown, so drawn given the last column"
+    assert 0 < x_hat[2].mean() < 1
+
+
+def two_tables():
+    rows = [np.random.default_rng(seed).multivariate_normal(MEAN, COVARIANCE, 200).T for seed in (0, 1)]
+    return torch.from_numpy(np.array(rows)).float()
+
+
+@pytest.mark.parametrize("kind", [GaussianConditional, DiscreteConditional])
+def test_a_member_draws_the_same_alone_and_in_a_stack(kind):
+    X = two_tables() if kind is GaussianConditional else (two_tables() > 0).float()
+    table, keys, mask = torch.tensor([0, 1, 0]), keys_of([5, 6, 7]), torch.rand(3, 3, 50)
+    together, x = kind.fit(X).of(table), X[table][:, :, :50]
+    x_hat = together.given(x, mask)(together.draw(keys, x))
+    for k in range(3):
+        own = kind.fit(X[table[k]][None])
+        alone = own.given(x[k : k + 1], mask[k : k + 1])(own.draw(keys[k : k + 1], x[k : k + 1]))[0]
+        torch.testing.assert_close(x_hat[k], alone, atol=1e-6, rtol=0)
+
+
+def test_the_gradient_is_that_of_autograd_with_the_draw_held_fixed():
+    n_columns, n_rows, conditional = 3, 40, gaussian(MEAN * 0, np.eye(3) * 0.5 + 0.5)
+    conditional = GaussianConditional(*(part.double() for part in conditional.tensors))
+    hide, seek = Mlp((n_columns, 6, n_columns)), Mlp((n_columns, 6, 2))
+    stack = Stack.from_members(hide, seek, torch.randn(2, hide.n_parameters + seek.n_parameters, dtype=torch.float64))
+    x, noise = torch.randn(2, 2, n_columns, n_rows, dtype=torch.float64)
+    target = torch.nn.functional.one_hot(torch.randint(2, (2, n_rows))).transpose(1, 2).double()
+    price = torch.full((2, n_columns, 1), 0.1, dtype=torch.float64) / n_rows
+    weights = stack.parameters.clone().requires_grad_()
+
+    def network(matrices, values):
+        for i, matrix in enumerate(matrices):
+            values = matrix[:, :, :-1] @ (values if i == 0 else values.relu()) + matrix[:, :, -1:]
+        return values
+
+    own_hide, own_seek = stack.matrices(weights)
+    mask = network(own_hide, x).sigmoid()
+    x_hat = conditional.given(x, mask.detach())(noise)
+    z = mask * x + (1 - mask) * x_hat
+    loss = torch.nn.functional.cross_entropy(network(own_seek, z), target, reduction="none").mean(dim=1)
+    (loss.sum() + (price * mask).sum()).backward()
+
+    gradient = torch.zeros_like(stack.parameters)
+    layers = [
+        [Layer.of(*pair) for pair in zip(*network, strict=True)]
+        for network in zip(stack.matrices(stack.parameters), stack.matrices(gradient), strict=True)
+    ]
+    ones = torch.cat((x, x.new_ones(2, 1, n_rows)), dim=1)
+    rows = Rows(ones, noise, x - noise, target, None, price, conditional=conditional)
+    objective = HideSeek(stack, PREDICTION_LOSSES["cross_entropy"], 2, n_rows, n_rows)
+    loss_sum, mask_sum = objective.gradient(*layers, rows)
+    torch.testing.assert_close(gradient, weights.grad)
+    torch.testing.assert_close(loss_sum.sum(dim=1), loss.detach() * n_rows)
+    torch.testing.assert_close(mask_sum, mask.detach().sum(dim=2))
