@@ -187,3 +187,108 @@ def test_the_gradient_is_that_of_autograd_with_the_draw_held_fixed():
     torch.testing.assert_close(gradient, weights.grad)
     torch.testing.assert_close(loss_sum.sum(dim=1), loss.detach() * n_rows)
     torch.testing.assert_close(mask_sum, mask.detach().sum(dim=2))
+
+
+CATEGORIES = pd.DataFrame(
+    {
+        "colour": np.random.default_rng(0).choice(["red", "green", "blue"], 300),
+        "open": np.random.default_rng(1).integers(0, 2, 300),
+        "day": np.random.default_rng(2).choice(["mon", "tue"], 300),
+    }
+)
+
+
+def fitted(kind, switch):
+    if kind == "categories":
+        return HideSeekClassifier(**QUICK).fit(CATEGORIES, CATEGORIES["open"]), CATEGORIES
+    X, y = switch[0][:300], switch[1][:300]
+    if kind == "classes":
+        return HideSeekClassifier(**QUICK, n_members=2, column_fraction=0.75, validation_fraction=0.2).fit(X, y), X
+    return HideSeekRegressor(**QUICK, cross_fit=True).fit(X, X[:, 0] + X[:, 1]), X
+
+
+def answer(model, X):
+    return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
+
+
+@pytest.mark.parametrize("kind", ["categories", "classes", "values"])
+def test_estimators_answer_the_same_for_the_same_row(switch, kind):
+    model, X = fitted(kind, switch)
+    again, _ = fitted(kind, switch)
+    np.testing.assert_array_equal(model.explain(X).importance, again.explain(X).importance)
+    np.testing.assert_array_equal(answer(model, X), answer(model, X))
+    np.testing.assert_array_equal(answer(model, X[7:9]), answer(model, X)[7:9], "a row depends on itself alone")
+    assert model.recipe_.replacement == "conditional"
+    assert model.pool_ == "noise"
+
+
+def test_a_prediction_draws_given_the_selected_features(switch):
+    """Each row by itself, from the textbook's law with the noise of the pool."""
+    X, y = switch
+    X = np.column_stack((X, X[:, 0] + 0.5 * X[:, 3]))
+    model = HideSeekClassifier(**{**QUICK, "steps": 60, "learning_rate": 0.01}, prediction_draws=3).fit(X, y)
+    ensemble, selected = model._ensemble, model.select(X[:20])
+    assert 0 < selected.mean() < 1
+    mean, covariance, root = (part[0].double().numpy() for part in ensemble.conditional.tensors)
+    rows = ensemble.scaler.transform(X[:20]).astype(float)
+    for row, shown, expected in zip(rows, selected, model.predict_proba(X[:20], shown="selected"), strict=True):
+        total = 0
+        for noise in ensemble.pool[:3].double().numpy():
+            w = mean[:, 0] + root @ noise
+            pull = covariance[:, shown] @ np.linalg.inv(covariance[np.ix_(shown, shown)])
+            z = np.where(shown, row, w + pull @ (row - w)[shown])
+            output = ensemble.stack.seek.forward(ensemble.stack.layers()[1], torch.from_numpy(z)[None, :, None].float())
+            total = total + output[0, :, 0].softmax(dim=0)
+        np.testing.assert_allclose(expected, total / 3, atol=1e-5)
+
+
+def test_a_model_of_numbers_survives_a_file(switch, tmp_path):
+    for kind in ("classes", "values"):
+        model, X = fitted(kind, switch)
+        model.save(tmp_path / "model.safetensors")
+        again = hideseek.load(tmp_path / "model.safetensors")
+        np.testing.assert_array_equal(answer(again, X), answer(model, X))
+        assert again.pool_ == "noise"
+
+
+def test_a_model_of_categories_is_not_written(switch, tmp_path):
+    model, _ = fitted("categories", switch)
+    with pytest.raises(InputError, match=r"complete training rows.*replacement=\"marginal\""):
+        model.save(tmp_path / "model.safetensors")
+
+
+def test_a_covariance_that_cannot_be_inverted_is_no_content_of_a_file(switch, tmp_path):
+    model, _ = fitted("classes", switch)
+    model._ensemble.conditional.tensors[1].fill_(1.0)
+    with pytest.raises(InputError, match="answers could be infinite"):
+        model.save(tmp_path / "model.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("X", "parameters", "said"),
+    [
+        (np.eye(40), {"preset": "balanced"}, r'needs preset="paper".*preset=\'balanced\' came'),
+        (np.eye(40), {"ramps": True}, 'ramps=True needs replacement="marginal"'),
+        ("wide", {}, f"at most {MOST_COLUMNS} columns of numbers; 40 came"),
+        ("mixed", {}, "'x4' are no numbers of one column each, and 'x1', 'x2' and 'x3' have more values"),
+        ("grouped", {"groups": {"both": [0, 1]}}, "'both' are no numbers of one column each"),
+        ("bits", {}, r"at most 1024; \d+ came"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_by_name(X, parameters, said):
+    rng = np.random.default_rng(0)
+    tables = {
+        "wide": rng.normal(size=(200, 40)),
+        "mixed": np.column_stack((rng.normal(size=(200, 3)), rng.integers(0, 2, 200))),
+        "grouped": rng.normal(size=(200, 3)),
+        "bits": rng.integers(0, 2, (2000, 20)),
+    }
+    X = tables[X] if isinstance(X, str) else X
+    with pytest.raises(InputError, match=said):
+        HideSeekClassifier(**{**QUICK, **parameters}).fit(X, np.arange(len(X)) % 2)
+
+
+def test_problems_of_both_kinds_do_not_share_a_call(switch):
+    X, y = switch[0][:200], switch[1][:200]
+    with pytest.raises(InputError, match="call fit_many for each kind"):
+        HideSeekClassifier(**QUICK).fit_many([(X, y, 0, {}), ((X > 0).astype(float), y, 1, {})])

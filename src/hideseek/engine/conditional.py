@@ -184,4 +184,5 @@ def _law(X: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     R = correlation((X - mean[:, None]) / unit)
     unit, varies = unit.cpu().double(), varies.cpu()
     root = torch.where(varies[:, None], unit * torch.linalg.cholesky(R), 0.0)
-    return mean[:, None].cpu().double(), unit * R * unit.t(), root
+    covariance = unit * R * unit.t()
+    return mean[:, None].cpu().double(), (covariance + covariance.t()) / 2, root

@@ -121,8 +121,8 @@ class _Source:
         torch.sub(x[:, :, :-1], x_hat, out=self._shown)
         weights, *others = ([None] * len(x) if part is None else part.unbind() for part in (weight, u, selected))
         whole = (part.unbind() for part in (x, x_hat, self._shown, target))
-        parts = zip(*whole, weights, price.unbind(), *others, strict=True)
-        return [Rows(*part, conditional=_conditional(self._replacement)) for part in parts]
+        conditional = [_conditional(self._replacement)] * len(x)
+        return [Rows(*part) for part in zip(*whole, weights, price.unbind(), *others, conditional, strict=True)]
 
 
 class Shard(NamedTuple):

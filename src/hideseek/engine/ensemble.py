@@ -120,8 +120,8 @@ class Ensemble:
     Attributes:
         stack: The trained members.
         visible: The features each member saw. Shape: ``(members, features)``, bool.
-        pool: Replacement values for hidden features, or the noise from which ``knockoffs`` or ``conditional`` make them.
-            Shape: ``(rows of the pool, inputs)``.
+        pool: Replacement values for hidden features, or the noise from which ``knockoffs`` or ``conditional`` make
+            them. Shape: ``(rows of the pool, inputs)``.
         scaler: Turns raw columns into inputs: each column standardised, and its ramps.
         knockoffs: Makes replacement rows given the row; None: the pool's rows are the replacement rows.
         kept: The features that remain after screening; None: no screening. Scaler, pool and members are indexed by
