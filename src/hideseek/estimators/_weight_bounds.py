@@ -58,4 +58,5 @@ def _largest_conditional(arrays: Arrays, x: torch.Tensor, noise: torch.Tensor) -
         return torch.full_like(x, torch.inf)
     reach = x + mean.abs() + root.abs() @ noise.double()
     farthest = torch.linalg.vector_norm(reach) / least
-    return (reach + covariance.abs().sum(dim=2, keepdim=True) * farthest).float()
+    bound: torch.Tensor = reach + covariance.abs().sum(dim=2, keepdim=True) * farthest
+    return bound.float()
