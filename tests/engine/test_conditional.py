@@ -9,13 +9,16 @@ import torch
 
 import hideseek
 from hideseek import HideSeekClassifier, HideSeekRegressor, InputError
+from hideseek.engine import eager
 from hideseek.engine.conditional import DiscreteConditional, GaussianConditional, inverse_of_shown
-from hideseek.engine.draws import Stream, step_keys
+from hideseek.engine.draws import Draws, Stream, step_keys
 from hideseek.engine.groups import Groups
-from hideseek.engine.hideseek import HideSeek, Rows
+from hideseek.engine.hideseek import HideSeek, Rows, prediction_loss
 from hideseek.engine.networks import Layer, Mlp
 from hideseek.engine.objective import PREDICTION_LOSSES
-from hideseek.engine.stack import Stack
+from hideseek.engine.recipe import Recipe
+from hideseek.engine.stack import Data, Members, Stack
+from hideseek.engine.training import train
 from hideseek.search.conditional import MOST_COLUMNS
 
 # the fits here are too short for masks to settle
@@ -189,6 +192,45 @@ def test_the_gradient_is_that_of_autograd_with_the_draw_held_fixed():
     torch.testing.assert_close(mask_sum, mask.detach().sum(dim=2))
 
 
+def test_a_held_out_loss_is_that_of_draws_given_the_mask():
+    hide, seek, conditional = Mlp((3, 6, 3)), Mlp((3, 6, 2)), gaussian()
+    stack = Stack.from_members(hide, seek, torch.randn(2, hide.n_parameters + seek.n_parameters))
+    x, noise = torch.randn(2, 2, 3, 40)
+    batch = x, torch.nn.functional.one_hot(torch.randint(2, (2, 40))).transpose(1, 2).float(), None
+    x_hat = conditional.given(x, stack.hide.forward(stack.layers()[0], x).sigmoid())(noise)
+    loss = PREDICTION_LOSSES["cross_entropy"]
+    got = prediction_loss(stack, loss, batch, noise, conditional)
+    torch.testing.assert_close(got, prediction_loss(stack, loss, batch, x_hat))
+
+
+@pytest.mark.parametrize("shard_cells", [2**18, 2**5], ids=["whole steps", "shards"])
+def test_training_and_held_out_losses_draw_given_the_mask(monkeypatch, shard_cells):
+    X, given, n_drawn = two_tables()[:1].transpose(1, 2).repeat(1, 3, 1), GaussianConditional.given, []
+    data, steps = Data(X, (X[:, :, 0] > 0).long()), 4
+
+    def counted(self, x, mask):
+        assert 0 < mask.min() < mask.max() < 1
+        n_drawn.append(x.shape[2])
+        return given(self, x, mask)
+
+    monkeypatch.setattr(GaussianConditional, "given", counted)
+    monkeypatch.setitem(eager._SHARD_CELLS, "cpu", shard_cells)
+    members = Members(np.array([3]), np.array([0.01]), np.ones((1, 3), bool), np.array([0]))
+    fitted = GaussianConditional.fit(data.columns)
+    how = {"loss": "cross_entropy", "n_outputs": 2, "device": torch.device("cpu"), "replacement": fitted}
+    train(Recipe(steps=steps), data, members, **how)
+    assert sum(n_drawn) == steps * 600
+    train(Recipe(steps=steps), data, members, **how, validation=data)
+    assert sum(n_drawn) == (steps + 2 * steps) * 600
+
+
+def test_rows_of_features_of_several_columns_have_noise_of_their_own():
+    cells = Draws(torch.arange(2 * 50, dtype=torch.int32), 1)
+    noise = discrete().draw(keys_of([0]), torch.zeros(1, 4, 50), cells)
+    assert noise.shape == (1, 4, 50)
+    assert len(torch.unique(noise)) == 50
+
+
 CATEGORIES = pd.DataFrame(
     {
         "colour": np.random.default_rng(0).choice(["red", "green", "blue"], 300),
@@ -272,7 +314,7 @@ def test_a_covariance_that_cannot_be_inverted_is_no_content_of_a_file(switch, tm
         ("wide", {}, f"at most {MOST_COLUMNS} columns of numbers; 40 came"),
         ("mixed", {}, "'x4' are no numbers of one column each, and 'x1', 'x2' and 'x3' have more values"),
         ("grouped", {"groups": {"both": [0, 1]}}, "'both' are no numbers of one column each"),
-        ("bits", {}, r"at most 1024; \d+ came"),
+        ("bits", {}, r"at most 1024, and \d+ came"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_by_name(X, parameters, said):

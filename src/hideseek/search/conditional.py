@@ -58,8 +58,8 @@ def _is_discrete(problem: Problem, X: Tensor) -> bool:
         n_distinct = torch.unique(X, dim=1).shape[1]
         if n_distinct > MOST_ROWS:
             raise InputError(
-                'replacement="conditional" compares every row with all distinct rows of a table of categories; expected '
-                f"at most {MOST_ROWS}; {n_distinct} came. Leave out features, merge categories, or {_INSTEAD}"
+                'replacement="conditional" compares every row with all distinct rows of a table of categories: it '
+                f"takes at most {MOST_ROWS}, and {n_distinct} came. Leave out features, merge categories, or {_INSTEAD}"
             )
         return True
     widths = np.array(problem.widths or (1,) * len(n_values))
