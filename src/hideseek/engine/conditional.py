@@ -88,7 +88,9 @@ class GaussianConditional(Conditional):
 
         def x_hat(noise: Tensor) -> Tensor:
             w = mean + root @ noise
-            a = (inverse * (shown * (x - w))[:, None]).sum(dim=2)
+            surprise, a = shown * (x - w), torch.zeros_like(x)
+            for j in range(x.shape[1]):  # a product of each row's own matrix and vector, without a copy of the matrix
+                a.addcmul_(inverse[:, :, j], surprise[:, j, None])
             return torch.where(is_shown, x - a / precision, w + covariance @ a)
 
         return x_hat
@@ -165,7 +167,7 @@ def inverse_of_shown(covariance: Tensor, shown: Tensor) -> Tensor:
     Shape: ``covariance (members or 1, columns, columns)``, ``shown (members, columns, rows)``, 0 or 1 ->
     ``(members, columns, columns, rows)``.
     """
-    matrix = covariance[..., None] * shown[:, :, None] * shown[:, None]
+    matrix = (shown[:, :, None] * shown[:, None]).mul_(covariance[..., None])
     matrix.diagonal(dim1=1, dim2=2).add_((1 - shown).transpose(1, 2))
     for j in range(matrix.shape[1]):
         pivot = matrix[:, j, j, None].clone()
