@@ -127,6 +127,12 @@ def test_a_training_row_that_alone_agrees_is_not_drawn():
     assert x_hat[2].mean() == pytest.approx(np.mean([row[2] for row in TABLE]), abs=0.006)
 
 
+def test_the_largest_and_smallest_noise_draw_rows_of_the_table():
+    x, mask = torch.tensor([[[0.0], [0.0], [1.0]]]), torch.zeros(1, 3, 1)
+    drawn_at = [discrete().given(x, mask)(torch.full((1, 3, 1), noise))[0, :, 0].tolist() for noise in (-9.0, 9.0)]
+    assert drawn_at == [[0, 0, 0], [1, 1, 1]]
+
+
 def test_the_columns_of_a_category_are_drawn_from_one_row():
     levels = torch.tensor([0, 1, 2, 0, 1, 1])
     X = torch.cat((torch.nn.functional.one_hot(levels).t(), torch.tensor([[0, 1, 1, 0, 0, 1]]))).float()

@@ -26,6 +26,9 @@ SHOWN = 0.5
 _SAME = 1e-3
 """Standardised values that differ by less are the same one: rows are standardised on several devices."""
 
+_MOST_SHARE = 1 - 1e-6
+"""Of the agreeing rows: large noise rounds to a share of 1 in single precision, behind the last row."""
+
 
 class Conditional(PerTable, ABC):
     """Base class: x_hat is a fixed function of the row, of its mask and of standard normal noise."""
@@ -140,7 +143,7 @@ class DiscreteConditional(Conditional):
             n_different += self._differs(x, j) & shown[:, j, :, None]
 
         def x_hat(noise: Tensor) -> Tensor:
-            share = torch.special.ndtr(noise[:, 0]).expand(len(x), x.shape[2])
+            share = torch.special.ndtr(noise[:, 0]).clamp(max=_MOST_SHARE).expand(len(x), x.shape[2])
             drawn = []
             for j in range(x.shape[1]):
                 own = sum((self._differs(x, k) & shown[:, k, :, None]).float() for k in self._together[j])
