@@ -27,30 +27,35 @@ BIT_SCORES = ("f1", "tpr", "fdr", "auroc")
 
 EXPLANATION = """
 An experiment of ours, not of the paper: medians of three seeds, and of Syn1-6 the mean. Where columns are independent
-both kinds of draws have the same law, but for the Gaussian shape, and F1 is the same: {conditional/table|conditional,
-lambda = 0.3|rho 0.0|f1|median} given the shown values and {conditional/table|marginal, lambda = 0.3|rho 0.0|f1|median}
-from the columns. Where they depend, conditional draws at the paper's penalty, lambda = 0.3, find less: F1 is
-{conditional/table|conditional, lambda = 0.3|rho 0.5|f1|median} against {conditional/table|marginal, lambda = 0.3|rho
-0.5|f1|median} at rho 0.5, with a TPR of {conditional/table|conditional, lambda = 0.3|rho 0.5|tpr|median} against
-{conditional/table|marginal, lambda = 0.3|rho 0.5|tpr|median}, and {conditional/table|conditional, lambda = 0.3|rho
-0.9|f1|median} against {conditional/table|marginal, lambda = 0.3|rho 0.9|f1|median} at rho 0.9; the switch is shown in
-{conditional/table|conditional, lambda = 0.3|rho 0.5|switch|median} % of the rows against {conditional/table|marginal,
-lambda = 0.3|rho 0.5|switch|median} % at 0.5 and in {conditional/table|conditional, lambda = 0.3|rho 0.9|switch|median}
-% against {conditional/table|marginal, lambda = 0.3|rho 0.9|switch|median} % at 0.9. What is hidden can partly be told
-from what is shown, so that hiding costs less and a given price hides more.
+both kinds of draws have the same law, but for the Gaussian shape, and F1 is the same:
+{conditional/table|conditional, lambda = 0.3|rho 0.0|f1|median} given the shown values and
+{conditional/table|marginal, lambda = 0.3|rho 0.0|f1|median} from the columns. Where they depend, conditional
+draws at the paper's penalty, lambda = 0.3, find less: F1 is
+{conditional/table|conditional, lambda = 0.3|rho 0.5|f1|median} against
+{conditional/table|marginal, lambda = 0.3|rho 0.5|f1|median} at rho 0.5, with a TPR of
+{conditional/table|conditional, lambda = 0.3|rho 0.5|tpr|median} against
+{conditional/table|marginal, lambda = 0.3|rho 0.5|tpr|median}, and
+{conditional/table|conditional, lambda = 0.3|rho 0.9|f1|median} against
+{conditional/table|marginal, lambda = 0.3|rho 0.9|f1|median} at rho 0.9; the switch is shown in
+{conditional/table|conditional, lambda = 0.3|rho 0.5|switch|median} % of the rows against
+{conditional/table|marginal, lambda = 0.3|rho 0.5|switch|median} % at 0.5 and in
+{conditional/table|conditional, lambda = 0.3|rho 0.9|switch|median} % against
+{conditional/table|marginal, lambda = 0.3|rho 0.9|switch|median} % at 0.9. What is hidden can partly be told from
+what is shown, so that hiding costs less and a given price hides more.
 
-A lower penalty makes up for most of it. With lambda = 0.1, conditional draws have {conditional/table|conditional,
-lambda = 0.1|rho 0.5|f1|median} at rho 0.5; with 0.03 they have {conditional/table|conditional, lambda = 0.03|rho
-0.9|f1|median} at rho 0.9, where draws from the columns have {conditional/table|marginal, lambda = 0.1|rho
-0.9|f1|median} with 0.1, with the switch shown in {conditional/table|conditional, lambda = 0.03|rho 0.9|switch|median} %
-of the rows against {conditional/table|marginal, lambda = 0.1|rho 0.9|switch|median} %. So with the penalty that suits
-each best the two are level up to rho 0.5, and draws from the columns are ahead at 0.9. The penalties were compared by
-the truth, which a user does not have. At a penalty that is too low for independent columns, conditional draws select
-fewer false features: {conditional/table|conditional, lambda = 0.03|rho 0.5|f1|median} against
+A lower penalty makes up for most of it. With lambda = 0.1, conditional draws have
+{conditional/table|conditional, lambda = 0.1|rho 0.5|f1|median} at rho 0.5; with 0.03 they have
+{conditional/table|conditional, lambda = 0.03|rho 0.9|f1|median} at rho 0.9, where draws from the columns have
+{conditional/table|marginal, lambda = 0.1|rho 0.9|f1|median} with 0.1, with the switch shown in
+{conditional/table|conditional, lambda = 0.03|rho 0.9|switch|median} % of the rows against
+{conditional/table|marginal, lambda = 0.1|rho 0.9|switch|median} %. So with the penalty that suits each best the
+two are level up to rho 0.5, and draws from the columns are ahead at 0.9. The penalties were compared by the truth,
+which a user does not have. With a penalty that is too low, conditional draws select fewer false features:
+{conditional/table|conditional, lambda = 0.03|rho 0.5|f1|median} against
 {conditional/table|marginal, lambda = 0.03|rho 0.5|f1|median} at rho 0.5 with 0.03.
 
-The bits say the same. Both find the tree in all rows with lambda = 0.3 and 0.1 up to a dependence of 0.5. At 0.9 F1 is
-{conditional-bits/table|conditional, lambda = 0.3|bits, dependence 0.9|f1|median} against
+The bits say the same. Both find the tree in all rows with lambda = 0.3 and 0.1 up to a dependence of 0.5. At 0.9 F1
+is {conditional-bits/table|conditional, lambda = 0.3|bits, dependence 0.9|f1|median} against
 {conditional-bits/table|marginal, lambda = 0.3|bits, dependence 0.9|f1|median} with 0.3,
 {conditional-bits/table|conditional, lambda = 0.1|bits, dependence 0.9|f1|median} against
 {conditional-bits/table|marginal, lambda = 0.1|bits, dependence 0.9|f1|median} with 0.1 and
@@ -109,7 +114,7 @@ def config_of_bits(quick: bool = False) -> Config:
 
 
 def figures(results: Results, path: Path) -> list[Path]:
-    return [draw_by_rho(by_rho(results), path / "by_rho.png")]
+    return [draw_by_rho(by_rho(results), path / "by_rho.png", ncols=3)]
 
 
 BITS = Experiment(about="Replacement from marginals and given the shown values, on six bits", config=config_of_bits)
