@@ -114,7 +114,7 @@ def config_of_bits(quick: bool = False) -> Config:
 
 
 def figures(results: Results, path: Path) -> list[Path]:
-    return [draw_by_rho(by_rho(results), path / "by_rho.png", ncols=3)]
+    return [draw_by_rho(by_rho(results), path / "by_rho.png", ncols=2)]
 
 
 BITS = Experiment(about="Replacement from marginals and given the shown values, on six bits", config=config_of_bits)
