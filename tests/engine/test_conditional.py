@@ -305,6 +305,13 @@ def test_a_model_of_categories_is_not_written(switch, tmp_path):
         model.save(tmp_path / "model.safetensors")
 
 
+def test_conditional_draws_are_not_exported(switch, tmp_path):
+    pytest.importorskip("onnx")
+    model, _ = fitted("classes", switch)
+    with pytest.raises(InputError, match=r"replacement='conditional'"):
+        model.to_onnx(tmp_path / "model.onnx")
+
+
 def test_a_covariance_that_cannot_be_inverted_is_no_content_of_a_file(switch, tmp_path):
     model, _ = fitted("classes", switch)
     model._ensemble.conditional.tensors[1].fill_(1.0)
