@@ -109,6 +109,10 @@ def make_targets(folder: Path) -> Iterator[Target]:
         "classifier": (HideSeekClassifier(**quick, n_members=2).fit(names, np.array(["no", "yes"])[y]), names),
         "regressor": (HideSeekRegressor(**quick).fit(X, X[:, 0]), X),
         "gaussian knockoffs": (HideSeekRegressor(**quick, replacement="gaussian_knockoff").fit(X, X[:, 0]), X),
+        "conditional": (
+            HideSeekRegressor(**{**quick, "preset": "paper"}, replacement="conditional").fit(X, X[:, 0]),
+            X,
+        ),
         "deep knockoffs": (HideSeekClassifier(**quick, replacement="deep_knockoff").fit(X, y), X),
         "black box, classes": (BlackBoxExplainer(_probabilities, **quick).fit(X), X),
         "black box, values": (BlackBoxExplainer(lambda rows: rows[:, 0] * 2, **quick).fit(X), X),

@@ -13,7 +13,7 @@ from hideseek.errors import HideSeekError, InputError
 NAMES = (
     "synthetic", "runtime", "switch", "correlated", "knockoff", "credit", "mnist", "brca", "masks", "lambda", "fewer-k",
     "annealing", "million", "hundred", "california",
-    "beyond", "unseen", "reliability", "audit", "rows",
+    "beyond", "unseen", "reliability", "audit", "rows", "conditional",
 )  # fmt: skip
 """Each is a module beside this one with an ``EXPERIMENT``; to add one, add its name."""
 

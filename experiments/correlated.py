@@ -91,8 +91,8 @@ def tables(results: Results) -> Mapping[str, Table]:
     return {"means": means.summary(), **lime_tables(means)}
 
 
-def draw_by_rho(means: Results, path: Path) -> Path:
-    """F1 and switch accuracy against rho, a line for each method."""
+def draw_by_rho(means: Results, path: Path, ncols: int = 4) -> Path:
+    """F1 and switch accuracy against rho, a line for each method; the legend has so many columns."""
     labels = list(dict.fromkeys(record["method"] for record in means))
     figure = new_figure(7, 3.2)
     panels = figure.subplots(1, 2, sharex=True)
@@ -103,7 +103,7 @@ def draw_by_rho(means: Results, path: Path) -> Path:
         series = {label: [medians(means, label, group(rho), score) for rho in rhos] for label in labels}
         curves(panel, rhos, series)
         panel.set(title=f"{title}, %", xlabel="correlation of every pair of columns", ylim=(-3, 103))
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=ncols, frameon=False)
     figure.savefig(path, dpi=150)
     return path
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from math import isnan
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 # the fits here are too short for masks to settle
@@ -141,6 +142,19 @@ def test_settings_of_the_other_experiments(command):
     assert {method: usual in penalty.PENALTIES for method, (_, usual) in penalty.METHODS.items()} == dict.fromkeys(
         penalty.METHODS, True
     )
+
+
+def test_both_replacements_are_compared_at_every_penalty_on_dependent_bits(command):
+    from experiments import conditional
+
+    settings = [method.parameters for method in conditional.config().methods.values()]
+    pairs = [(each["replacement"], each["penalty"]) for each in settings]
+    assert sorted(pairs) == sorted((kind, p) for kind in ("marginal", "conditional") for p in conditional.PENALTIES)
+    data = conditional.bit_tree(20_000, dependence=0.5)
+    decides = np.where(data.X[:, 0] == 1, data.X[:, 2], data.X[:, 1])
+    assert (data.relevant.sum(axis=1) == 2).all()
+    assert data.y[decides == 1].mean() == pytest.approx(0.9, abs=0.02)
+    assert np.corrcoef(data.X.T)[0, 5] == pytest.approx(0.25, abs=0.03), "each repeats the common bit at 0.5"
 
 
 def test_an_experiment_with_parts_runs_compares_draws_and_reports(command, tmp_path):

@@ -33,6 +33,7 @@ CASES = {
     "rows held out": (HideSeekClassifier, "binary", {"validation_fraction": 0.2, "epochs": 5, "steps": None}),
     "gaussian knockoffs": (HideSeekClassifier, "binary", {"replacement": "gaussian_knockoff", "n_members": 2}),
     "deep knockoffs": (HideSeekClassifier, "binary", {"replacement": "deep_knockoff", "steps": 20}),
+    "conditional": (HideSeekClassifier, "binary", {"preset": "paper", "replacement": "conditional", "n_members": 2}),
 }
 
 

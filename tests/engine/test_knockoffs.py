@@ -6,12 +6,11 @@ import hideseek
 from hideseek import HideSeekClassifier, HideSeekRegressor
 from hideseek.engine.draws import Stream, normal, step_keys
 from hideseek.engine.knockoffs import GaussianKnockoffs, equicorrelated, maximum_entropy
-from hideseek.engine.replacement import REPLACEMENTS
+from hideseek.engine.replacement import KNOCKOFFS
 
 # the fits here are too short for masks to settle
 pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
 
-KNOCKOFFS = [name for name in REPLACEMENTS if name != "marginal"]
 GAPS = [equicorrelated, maximum_entropy]
 
 

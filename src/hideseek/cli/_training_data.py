@@ -9,7 +9,7 @@ __all__ = ["held_of_training"]
 _POOLS = {
     "values": "{} values of each feature, drawn from the rows independently for each feature",
     "means": "{} values of each feature, each the mean of 16 drawn from the rows",
-    "noise": "mean and dependence of the columns, in the knockoffs",
+    "noise": "mean and dependence of the columns, in the knockoffs or the conditional law",
 }
 
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from hideseek.engine.batches import Batches, Window
+from hideseek.engine.conditional import Conditional
 from hideseek.engine.draws import Draws, batch_cells
 from hideseek.engine.hideseek import HideSeek, Rows
 from hideseek.engine.networks import Layer
@@ -120,7 +121,8 @@ class _Source:
         torch.sub(x[:, :, :-1], x_hat, out=self._shown)
         weights, *others = ([None] * len(x) if part is None else part.unbind() for part in (weight, u, selected))
         whole = (part.unbind() for part in (x, x_hat, self._shown, target))
-        return [Rows(*part) for part in zip(*whole, weights, price.unbind(), *others, strict=True)]
+        conditional = [_conditional(self._replacement)] * len(x)
+        return [Rows(*part) for part in zip(*whole, weights, price.unbind(), *others, conditional, strict=True)]
 
 
 class Shard(NamedTuple):
@@ -245,7 +247,8 @@ class _Job:
             if window.u is not None:
                 own_price, u = self._block(window.price, rows), self._block(window.u, rows)
             selected = None if window.selected is None else self._block(window.selected, rows)
-            parts = Rows(x, x_hat, x[:, :-1] - x_hat, target, weight, own_price, u, selected)
+            shown, conditional = x[:, :-1] - x_hat, _conditional(self._replacement)
+            parts = Rows(x, x_hat, shown, target, weight, own_price, u, selected, conditional)
             loss, mask = objective.gradient(*self._layers, parts, add=number > 0)
             self._loss_sum += loss
             self._mask_sum += mask
@@ -256,6 +259,11 @@ class _Job:
         Shape: ``(1, members, ..., rows)`` -> without the first axis.
         """
         return torch.unflatten(values[0, self._members], -1, (self._n_seeks, -1))[..., rows].flatten(-2)
+
+
+def _conditional(replacement: Replacement) -> Conditional | None:
+    """Return the replacement if it needs the mask, which is known only after Hide has answered."""
+    return replacement if isinstance(replacement, Conditional) else None
 
 
 @torch.inference_mode()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from hideseek.blocks import row_blocks
+from hideseek.engine.conditional import Conditional
 from hideseek.engine.device import for_each_block, to_host
 from hideseek.engine.draws import Stream, integers, normal, step_keys
 from hideseek.engine.groups import Groups
@@ -119,8 +120,8 @@ class Ensemble:
     Attributes:
         stack: The trained members.
         visible: The features each member saw. Shape: ``(members, features)``, bool.
-        pool: Replacement values for hidden features, or the noise from which ``knockoffs`` make them.
-            Shape: ``(rows of the pool, inputs)``.
+        pool: Replacement values for hidden features, or the noise from which ``knockoffs`` or ``conditional`` make
+            them. Shape: ``(rows of the pool, inputs)``.
         scaler: Turns raw columns into inputs: each column standardised, and its ramps.
         knockoffs: Makes replacement rows given the row; None: the pool's rows are the replacement rows.
         kept: The features that remain after screening; None: no screening. Scaler, pool and members are indexed by
@@ -128,6 +129,7 @@ class Ensemble:
         price: Members trained on a range of prices: the price of showing one feature at which they answer.
         n_features: Number of features to select in each row, each row at its own price; None: ``price`` decides.
         threshold: A feature is selected if its mask is greater; used where ``n_features`` is given.
+        conditional: Makes replacement rows given what is shown of the row; None: ``knockoffs`` or the pool do.
     """
 
     stack: Stack
@@ -139,6 +141,12 @@ class Ensemble:
     price: float | None = None
     n_features: int | None = None
     threshold: float = 0.5
+    conditional: Conditional | None = None
+
+    @property
+    def draws_given_row(self) -> bool:
+        """Return whether replacement rows depend on the row; the pool is then noise."""
+        return self.knockoffs is not None or self.conditional is not None
 
     def members(self, index: NDArray[np.intp]) -> Self:
         """Return the ensemble of some of the members."""
@@ -148,10 +156,10 @@ class Ensemble:
     def with_pool(self, kind: str, n_rows: int) -> Self:
         """Return the same ensemble with a pool of that kind (one of ``POOLS``) and of at most ``n_rows`` rows.
 
-        Noise for ``knockoffs`` contains no training values and is only shortened.
+        Noise contains no training values and is only shortened.
         """
         pool, ramps = self.pool, self.scaler.ramps
-        if kind == "means" and self.knockoffs is None:
+        if kind == "means" and not self.draws_given_row:
             values = pool.double().cpu().numpy()
             values = values if ramps is None else values[:, ramps.order < ramps.n_columns]
             columns = torch.from_numpy(neighbours_averaged(values))
@@ -281,7 +289,7 @@ class Ensemble:
                     _hide(mask, also_hidden[rows])
                 x, mask = x[: len(mask)], self.stack.by_column(mask)
                 total, count = torch.zeros((), device=x.device), 0
-                given_x = None if self.knockoffs is None else self.knockoffs.given(x[:1])
+                given_x = self._given(x, mask)
                 at_once = self._draws_at_once(x.shape[2]) if given_x is None and n_turns == 1 else 1
                 for start in range(0, len(draws), at_once):
                     rows_drawn = draws[start : start + at_once]
@@ -297,6 +305,12 @@ class Ensemble:
 
         self._for_each_block(job, len(X))
         return out
+
+    def _given(self, x: Tensor, mask: Tensor) -> Callable[[Tensor], Tensor] | None:
+        """Return the function from noise to replacement rows; None: the pool has these."""
+        if self.conditional is not None:
+            return self.conditional.given(x, mask)
+        return None if self.knockoffs is None else self.knockoffs.given(x[:1])
 
     def _shown(self, mask: Tensor, threshold: float | None) -> Tensor:
         """Return how much of each feature the Seeks see: the selected features entirely, or each member's mask.
@@ -341,6 +355,8 @@ class Ensemble:
     def _for_each_block(self, job: Callable[[slice], None], n_rows: int) -> None:
         device = self.pool.device
         widest = self.stack.n_seeks * max(*self.stack.hide.sizes, *self.stack.seek.sizes)
+        if self.conditional is not None:
+            widest = max(widest, self.conditional.n_cells)
         for_each_block(job, row_blocks(n_rows, len(self.visible) * widest, _BLOCK_CELLS[device.type]), device)
 
 

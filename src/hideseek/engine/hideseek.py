@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from hideseek.engine.conditional import Conditional
 from hideseek.engine.networks import Layer, Pass
 from hideseek.engine.objective import PredictionLoss, row_mean, row_sum
 from hideseek.engine.path import FARTHEST_LOGIT, ab_slopes, logits_at, mask_at
@@ -31,16 +32,21 @@ def masks(output: Tensor, u: Tensor | None) -> Tensor:
     return torch.sigmoid_(output) if u is None else mask_at(output, u)
 
 
-def prediction_loss(stack: Stack, row_loss: PredictionLoss, batch: Batch, x_hat: Tensor) -> Tensor:
+def prediction_loss(
+    stack: Stack, row_loss: PredictionLoss, batch: Batch, x_hat: Tensor, conditional: Conditional | None = None
+) -> Tensor:
     """Return l(Seek(z), y) averaged over rows and over the Seeks of a member; at the middle of a price range.
 
-    Shape: ``x_hat (members, columns, rows)`` -> ``(members,)``.
+    With ``conditional``, ``x_hat`` is the noise that it draws from. Shape: ``x_hat (members, columns, rows)`` ->
+    ``(members,)``.
     """
     x, target, weight = batch
     hide, _ = stack.layers()
     u = None if stack.price_range is None else x.new_zeros(len(x))
-    mask = masks(stack.hide.forward(hide, x), None if u is None else u[:, None])
-    output = stack.seek_outputs(stack.seek_at(u), mix(stack.by_column(mask), x, x_hat))
+    mask = stack.by_column(masks(stack.hide.forward(hide, x), None if u is None else u[:, None]))
+    if conditional is not None:
+        x_hat = conditional.given(x, mask)(x_hat)
+    output = stack.seek_outputs(stack.seek_at(u), mix(mask, x, x_hat))
     loss, _ = row_loss(output, target.repeat_interleave(stack.n_seeks, dim=0))
     loss = torch.unflatten(loss, 0, (-1, stack.n_seeks)).mean(dim=1)
     return row_mean(loss, weight).sum(dim=1)
@@ -61,6 +67,8 @@ class Rows(NamedTuple):
         u: The position of each row's price in the range of prices; None: there is no range. Shape: ``(members, rows)``.
         selected: The features that are shown, 0 or 1, where only Seek learns; None: Hide decides. Shape:
             ``(members, features, rows)``.
+        conditional: Draws the replacement of x once the mask is known; ``x_hat`` is the noise that it draws from, and
+            ``shown`` is not used. None: ``x_hat`` is the replacement.
     """
 
     x: Tensor
@@ -71,6 +79,7 @@ class Rows(NamedTuple):
     price: Tensor
     u: Tensor | None = None
     selected: Tensor | None = None
+    conditional: Conditional | None = None
 
 
 class HideSeek:
@@ -118,14 +127,18 @@ class HideSeek:
         Returns:
             The sums over rows of l and of m. Shape: ``(members, outputs)``, ``(members, features)``.
         """
-        x, x_hat, shown, target, weight, price, u, selected = rows
+        x, x_hat, shown, target, weight, price, u, selected, conditional = rows
         if selected is not None:
             torch.addcmul(x_hat, self._to_columns(selected), shown, out=self._z)
             return self._seek.gradient(seek, target, weight, add=add), row_sum(selected, weight)
         output = self._hide.forward(hide, x)
         logits = None if u is None else logits_at(output, u)
         mask = torch.sigmoid_(output) if logits is None else torch.sigmoid(logits)
-        torch.addcmul(x_hat, self._to_columns(mask), shown, out=self._z)
+        by_column = self._to_columns(mask)
+        if conditional is not None:
+            x_hat = conditional.given(x[:, :-1], by_column)(x_hat)
+            shown = x[:, :-1] - x_hat
+        torch.addcmul(x_hat, by_column, shown, out=self._z)
         if u is not None:
             self._seek.z[:, -1] = u
         loss_sum = self._seek.gradient(seek, target, weight, add=add)

@@ -14,25 +14,20 @@ import torch
 from torch import Tensor
 
 from hideseek.engine.draws import Draws, all_cells
+from hideseek.engine.per_table import PerTable
 
-__all__ = ["GaussianKnockoffs", "Knockoffs", "equicorrelated", "maximum_entropy"]
+__all__ = ["GaussianKnockoffs", "Knockoffs", "correlation", "equicorrelated", "maximum_entropy"]
 
 _LEAST_EIGENVALUE = 1e-3
 _NEWTON_STEPS = 200
 _NEWTON_TOLERANCE = 1e-6
 
 
-class Knockoffs(ABC):
+class Knockoffs(PerTable, ABC):
     """Base class: a knockoff is a fixed function of the row and of standard normal noise, one number per column.
 
     It is fitted to whole rows. A member that sees only some columns gets knockoffs that are drawn given all of them.
-
-    Args:
-        *tensors: The learned parameters. The first axis is the table or the member; one entry serves all.
     """
-
-    def __init__(self, *tensors: Tensor) -> None:
-        self.tensors = tensors
 
     @classmethod
     @abstractmethod
@@ -46,22 +41,10 @@ class Knockoffs(ABC):
         Shape: ``x (..., members, columns, rows)``; ``noise``, as x or with one row for all -> as x.
         """
 
-    def of(self, table: Tensor) -> Self:
-        """Return the knockoffs of each member, given the member's table. Shape: ``table (members,)``, int64."""
-        return self if len(self.tensors[0]) == 1 else type(self)(*(tensor[table] for tensor in self.tensors))
-
     @staticmethod
     def of_all(knockoffs: Sequence[Knockoffs]) -> Knockoffs:
         """Return the knockoffs of several tables, all of one kind, as one."""
         return type(knockoffs[0])(*map(torch.cat, zip(*(each.tensors for each in knockoffs), strict=True)))
-
-    def to(self, device: torch.device) -> Self:
-        """Return the same knockoffs on another device."""
-        return type(self)(*(tensor.to(device) for tensor in self.tensors))
-
-    def part(self, members: slice) -> Self:
-        """See ``Replacement.part``."""
-        return self if len(self.tensors[0]) == 1 else type(self)(*(tensor[members] for tensor in self.tensors))
 
     def draw(self, keys: Tensor, x: Tensor, draws: Draws | None = None) -> Tensor:
         """See ``Replacement.draw``."""
@@ -142,7 +125,7 @@ def _conditional_law(X: Tensor, gaps: Callable[[Tensor], Tensor]) -> tuple[Tenso
     varies = X.amax(dim=1) > X.amin(dim=1)
     deviation, mean = torch.std_mean(X, dim=1, correction=0)
     unit = torch.where(varies, deviation, 1.0)
-    R = _correlation((X - mean[:, None]) / unit[:, None])
+    R = correlation((X - mean[:, None]) / unit[:, None])
     s = gaps(R)
     mean, unit = mean.cpu().double(), unit.cpu().double()
     deviation = torch.where(varies.cpu(), unit, 0.0)  # a constant column is its own knockoff
@@ -155,8 +138,8 @@ def _conditional_law(X: Tensor, gaps: Callable[[Tensor], Tensor]) -> tuple[Tenso
     return (mean - shift @ mean)[:, None], shift, spread
 
 
-def _correlation(Z: Tensor) -> Tensor:
-    """Return the correlation of standardised columns, mixed with the identity as the class describes.
+def correlation(Z: Tensor) -> Tensor:
+    """Return the correlation of standardised columns, mixed with the identity as ``GaussianKnockoffs`` describes.
 
     Shape: ``Z (columns, rows)`` -> ``(columns, columns)``, float64 on the CPU.
     """

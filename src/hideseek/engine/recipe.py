@@ -39,8 +39,8 @@ class Recipe:
         kept_fraction: Share of the members that answer: those with the smallest loss at the end of training. Now and
             then a member misses a feature, and its loss shows it.
         column_fraction: Share of the columns that each member sees.
-        replacement: How a hidden value is drawn: "marginal", "gaussian_knockoff", "deep_knockoff" or
-            "reference_knockoff".
+        replacement: How a hidden value is drawn: "marginal", "gaussian_knockoff", "deep_knockoff",
+            "reference_knockoff" or "conditional".
         cross_fit: Whether a member has two Seeks, each of which learns from half of the rows, while Hide learns through
             the Seek that has not learned from the row.
         ramps: Whether a column of an odd shape is seen in pieces as well.

@@ -15,19 +15,20 @@ from hideseek.engine.groups import Groups
 from hideseek.engine.knockoffs import GaussianKnockoffs, Knockoffs
 from hideseek.engine.reference_knockoffs import ReferenceKnockoffs
 
-__all__ = ["KNOCKOFFS", "REPLACEMENTS", "Marginal", "Replacement", "fit_knockoffs"]
+__all__ = ["CONDITIONAL", "KNOCKOFFS", "REPLACEMENTS", "Marginal", "Replacement", "fit_knockoffs"]
 
 KNOCKOFFS: dict[str, type[Knockoffs]] = {
     "gaussian_knockoff": GaussianKnockoffs,
     "deep_knockoff": DeepKnockoffs,
     "reference_knockoff": ReferenceKnockoffs,
 }
-REPLACEMENTS = ("marginal", *KNOCKOFFS)
+CONDITIONAL = "conditional"
+REPLACEMENTS = ("marginal", *KNOCKOFFS, CONDITIONAL)
 """Names of the ways to draw a hidden value."""
 
 
 def fit_knockoffs(name: str, X: Tensor, seeds: Sequence[int]) -> Knockoffs | None:
-    """Fit the knockoffs named in ``REPLACEMENTS``; None for "marginal", which needs no fit.
+    """Fit the knockoffs named in ``REPLACEMENTS``; None for the others.
 
     Shape: ``X (tables, columns, rows)``; one seed for each table.
     """
@@ -49,7 +50,7 @@ class Replacement(Protocol):
             draws: Draws for the cells of one member's x, feature by feature; None: cells are numbered from 0.
 
         Returns:
-            x_hat, of the shape of x.
+            x_hat, of the shape of x; from a ``Conditional``, the noise that it makes x_hat of when the mask is known.
         """
 
 

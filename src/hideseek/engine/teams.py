@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from hideseek.engine.conditional import Conditional
 from hideseek.engine.draws import draw_columns, seeds_of_members
 from hideseek.engine.groups import Groups
 from hideseek.engine.knockoffs import Knockoffs
@@ -79,13 +80,14 @@ def train_teams(
     n_outputs: int,
     device: torch.device,
     validation: Data | None = None,
-    knockoffs: Knockoffs | None = None,
+    fitted: Knockoffs | Conditional | None = None,
     groups: Groups | None = None,
     on_progress: Progress | None = None,
 ) -> list[TrainedTeam]:
     """Train the members of all teams at once; the arguments are those of ``train``.
 
-    ``knockoffs`` are those of the tables, in their order; None: hidden values are drawn from the marginals.
+    ``fitted`` is the replacement that was fitted to the tables, in their order; None: hidden values are drawn from the
+    marginals.
     """
     members = _members(teams, recipe)
     stack, history = train(
@@ -96,7 +98,7 @@ def train_teams(
         n_outputs=n_outputs,
         device=device,
         validation=validation,
-        replacement=None if knockoffs is None else knockoffs.of(torch.from_numpy(members.table).to(device)),
+        replacement=None if fitted is None else fitted.of(torch.from_numpy(members.table).to(device)),
         groups=groups,
         on_progress=on_progress,
     )

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from hideseek.engine.conditional import Conditional
 from hideseek.engine.device import one_thread
 from hideseek.engine.draws import Keys, Stream
 from hideseek.engine.eager import eager_steps
@@ -135,7 +136,8 @@ def _train(
             return None
         keys = Keys(seeds, Stream.VALIDATION).at(torch.tensor([step], device=device))[0]
         x_hat = (replacement or Marginal(data.columns, table, groups)).draw(keys, held_out[0])
-        return prediction_loss(stack, PREDICTION_LOSSES[loss], held_out, x_hat)
+        conditional = replacement if isinstance(replacement, Conditional) else None
+        return prediction_loss(stack, PREDICTION_LOSSES[loss], held_out, x_hat, conditional)
 
     recorder = _Recorder(recipe, validation_loss, on_progress)
     with (

@@ -35,7 +35,9 @@ ENTRIES = {
         in an array.""",
     "replacement": """How a hidden value is drawn: "marginal", from its own column; "gaussian_knockoff" or
         "deep_knockoff", from a knockoff of the row, which keeps the dependence between columns; "reference_knockoff",
-        from a deep knockoff that is trained as briefly as in its authors' package, for comparison.""",
+        from a deep knockoff that is trained as briefly as in its authors' package, for comparison; "conditional", given
+        the features that are shown, by a Gaussian law for tables of numbers and from agreeing training rows for tables
+        of categories, an experiment that needs preset "paper".""",
     "cross_fit": """Whether each member has two Seeks, each of which learns from half of the rows, while Hide learns
         from the Seek that has not seen the row. The masks then depend far less on the penalty and on the length of
         training. On in all presets except "paper".""",
@@ -77,8 +79,8 @@ ENTRIES = {
         values.""",
     "recipe_": "All training settings, those of the preset and those given, a :class:`~hideseek.engine.recipe.Recipe`.",
     "penalty_": "The penalty of the model's answers.",
-    "pool_": """The kind of the stored replacement values: "values", "means", or "noise", from which knockoffs are
-        made.""",
+    "pool_": """The kind of the stored replacement values: "values", "means", or "noise", from which knockoffs and
+        conditional draws are made.""",
     "path_": """Loss and number of selected features at each penalty, a :class:`~hideseek.search.PenaltyPath`; not with
         preset "paper".""",
     "screening_": """The score of each column, and which columns were kept, a :class:`~hideseek.search.Screening`; only

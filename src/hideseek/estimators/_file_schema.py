@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hideseek.engine.ensemble import POOLS
-from hideseek.engine.replacement import REPLACEMENTS
+from hideseek.engine.replacement import CONDITIONAL, REPLACEMENTS
 from hideseek.estimators._parameters import RULES
 from hideseek.metrics import Fidelity
 from hideseek.metrics.answers import TASK
@@ -209,11 +209,12 @@ def ensemble_rules(replacement: str, n_inputs: int, n_layers: int) -> dict[str, 
         n_inputs: What its networks see of a row.
         n_layers: Layers of the network of deep knockoffs.
     """
-    if replacement == "gaussian_knockoff":
+    prefix = CONDITIONAL if replacement == CONDITIONAL else "knockoffs"
+    if replacement in ("gaussian_knockoff", CONDITIONAL):
         shapes: list[tuple[int | str, ...]] = [(1, n_inputs, 1), (1, n_inputs, n_inputs), (1, n_inputs, n_inputs)]
     elif replacement in ("deep_knockoff", "reference_knockoff"):
         widths: list[int | str] = [2 * n_inputs, *(f"knockoffs {i}" for i in range(1, n_layers)), n_inputs]
         shapes = [shape for a, b in pairwise(widths) for shape in ((1, b, a), (1, b, 1))]
     else:
         shapes = []
-    return {**_ENSEMBLE, **{f"knockoffs.{i}": ArrayRule(("f4",), shape) for i, shape in enumerate(shapes)}}
+    return {**_ENSEMBLE, **{f"{prefix}.{i}": ArrayRule(("f4",), shape) for i, shape in enumerate(shapes)}}

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from hideseek.engine.ensemble import POOL_ROWS, POOLS
 from hideseek.engine.recipe import PRESETS, WIDE, Recipe
-from hideseek.engine.replacement import KNOCKOFFS, REPLACEMENTS
+from hideseek.engine.replacement import CONDITIONAL, REPLACEMENTS
 from hideseek.errors import InputError
 from hideseek.tabular import is_grouping
 from hideseek.validation import Rule, choice, integer, number
@@ -119,7 +119,12 @@ def resolve_recipe(parameters: Mapping[str, Any], n_rows: int, n_features: int) 
     if parameters["batch_size"] is not None:
         changes["batch_size"] = None if parameters["batch_size"] == "full" else int(parameters["batch_size"])
     recipe = replace(preset.for_table(n_rows, n_features), **changes)
-    if recipe.ramps and recipe.replacement in KNOCKOFFS:  # what they draw for a ramp would be no value it can have
+    if recipe.replacement == CONDITIONAL and recipe.highest_prices:
+        raise InputError(
+            f'replacement="conditional" needs preset="paper", which answers for one penalty; '
+            f'preset={parameters["preset"]!r} came: use preset="paper", or another replacement'
+        )
+    if recipe.ramps and recipe.replacement != "marginal":  # what is drawn for a ramp would be no value it can have
         if parameters["ramps"]:
             raise InputError(f'ramps=True needs replacement="marginal"; replacement={recipe.replacement!r} came')
         recipe = replace(recipe, ramps=False)

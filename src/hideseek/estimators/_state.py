@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from hideseek.engine.conditional import DiscreteConditional, GaussianConditional
 from hideseek.engine.device import resolve_device
 from hideseek.engine.ensemble import Ensemble, Kept
 from hideseek.engine.groups import Groups
@@ -16,9 +17,10 @@ from hideseek.engine.knockoffs import Knockoffs
 from hideseek.engine.networks import Mlp
 from hideseek.engine.ramps import Ramps
 from hideseek.engine.recipe import Recipe
-from hideseek.engine.replacement import KNOCKOFFS
+from hideseek.engine.replacement import CONDITIONAL, KNOCKOFFS
 from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Stack
+from hideseek.errors import InputError
 from hideseek.estimators._fitted_files import FittedFiles
 from hideseek.estimators._parameters import RULES
 from hideseek.estimators._search_state import (
@@ -43,6 +45,12 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
     """Return what explaining and predicting need, and the record of the fit."""
     learned: Learned = model.learned_
     ensemble = learned.ensemble
+    if isinstance(ensemble.conditional, DiscreteConditional):
+        raise InputError(
+            'save cannot write a model that was fitted with replacement="conditional" on a table of categories: it '
+            "draws from complete training rows, which files do not contain; pickle the model where these may be seen, "
+            'or fit with replacement="marginal"'
+        )
     arrays = {
         **_arrays_of(ensemble, learned.history),
         "center": ensemble.scaler.center,
@@ -82,10 +90,10 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
 
 def _arrays_of(ensemble: Ensemble, history: Arrays) -> dict[str, NDArray[Any]]:
     """Return the arrays of the networks and the history."""
-    knockoffs, price_range = (
-        () if ensemble.knockoffs is None else ensemble.knockoffs.tensors,
-        ensemble.stack.price_range,
+    knockoffs, conditional = (
+        () if fitted is None else fitted.tensors for fitted in (ensemble.knockoffs, ensemble.conditional)
     )
+    price_range = ensemble.stack.price_range
     return {
         "parameters": ensemble.stack.by_member().cpu().numpy(),
         **({} if price_range is None else {"price_range": price_range.cpu().numpy()}),
@@ -93,6 +101,7 @@ def _arrays_of(ensemble: Ensemble, history: Arrays) -> dict[str, NDArray[Any]]:
         "pool": ensemble.pool.cpu().numpy(),
         **{f"history.{name}": values for name, values in history.items()},
         **{f"knockoffs.{i}": tensor.cpu().numpy() for i, tensor in enumerate(knockoffs)},
+        **{f"conditional.{i}": tensor.cpu().numpy() for i, tensor in enumerate(conditional)},
     }
 
 
@@ -118,7 +127,16 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
     tensors = {name: torch.from_numpy(arrays[name]).to(device) for name in names if name in arrays}
     stack = Stack.from_members(hide, seek, tensors["parameters"], groups, tensors.get("price_range"))
     knockoffs = _knockoffs_from(arrays, recipe["replacement"], device)
-    ensemble = Ensemble(stack, tensors["visible"], tensors["pool"], scaler, knockoffs, kept, description.get("price"))
+    ensemble = Ensemble(
+        stack,
+        tensors["visible"],
+        tensors["pool"],
+        scaler,
+        knockoffs,
+        kept,
+        description.get("price"),
+        conditional=_conditional_from(arrays, recipe["replacement"], device),
+    )
     trust = description.get("trust")
     model.learned_ = Learned(
         ensemble,
@@ -126,7 +144,7 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
         description["penalty"],
         with_prefix(arrays, "history."),
         len(model._names()),
-        pool=description.get("pool", "values" if knockoffs is None else "noise"),
+        pool=description.get("pool", "noise" if ensemble.draws_given_row else "values"),
         stand_ins=stand_ins_from(description.get("stand_ins")),
         trust=None if trust is None else Trust(**trust).with_warnings(),
         feature_importances=arrays.get("feature_importances"),
@@ -162,6 +180,12 @@ def _knockoffs_from(arrays: Arrays, replacement: str, device: torch.device) -> K
         return None
     n_tensors = sum(name.startswith("knockoffs.") for name in arrays)
     return KNOCKOFFS[replacement](*(torch.from_numpy(arrays[f"knockoffs.{i}"]).to(device) for i in range(n_tensors)))
+
+
+def _conditional_from(arrays: Arrays, replacement: str, device: torch.device) -> GaussianConditional | None:
+    if replacement != CONDITIONAL:
+        return None
+    return GaussianConditional(*(torch.from_numpy(arrays[f"conditional.{i}"]).to(device) for i in range(3)))
 
 
 def _parameters_of(model: Any) -> dict[str, Any]:

@@ -6,10 +6,13 @@ import torch
 
 from hideseek.engine.networks import Mlp, split
 from hideseek.engine.path import HALF_WIDTH
-from hideseek.engine.replacement import KNOCKOFFS
+from hideseek.engine.replacement import CONDITIONAL, KNOCKOFFS
 from hideseek.persistence import Arrays
 
 __all__ = ["largest_output"]
+
+_LEAST_EIGENVALUE = 1e-4
+"""Of a covariance; fits give at least ten times as much."""
 
 
 def largest_output(arrays: Arrays, hide: Mlp, seek: Mlp, replacement: str, farthest: float) -> float:
@@ -33,9 +36,27 @@ def largest_output(arrays: Arrays, hide: Mlp, seek: Mlp, replacement: str, farth
     if replacement in KNOCKOFFS:
         tensors = (sizes[f"knockoffs.{i}"] for i in range(len(sizes)))
         x_hat = KNOCKOFFS[replacement](*tensors).given(x)(x_hat)
+    elif replacement == CONDITIONAL:
+        x_hat = _largest_conditional(arrays, x, x_hat)
     z = x + 2 * x_hat  # mixing takes their difference
     if seek.sizes[0] > hide.sizes[0]:  # Seek also sees where a price lies in its range
         z = torch.cat((z, torch.full((1, 1, 1), 2 * HALF_WIDTH)), dim=1)
     masks = hide.forward(split(own, hide.shapes), x.expand(len(own), -1, -1))
     outputs = seek.forward(split(others, seek.shapes), z.expand(len(others), -1, -1))
     return float(torch.cat((masks.flatten(), outputs.flatten())).max())
+
+
+def _largest_conditional(arrays: Arrays, x: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
+    """Return a bound on what ``GaussianConditional`` draws; infinite where its covariance may not be invertible.
+
+    The eigenvalues of the part of a covariance that belongs to shown columns lie between those of the whole.
+    """
+    mean, covariance, root = (torch.from_numpy(arrays[f"conditional.{i}"]).double() for i in range(3))
+    is_sound = torch.equal(covariance, covariance.mT) and covariance.abs().max() < 1e6
+    least = torch.linalg.eigvalsh(covariance[0])[0] if is_sound else torch.tensor(0.0)
+    if least < _LEAST_EIGENVALUE:
+        return torch.full_like(x, torch.inf)
+    reach = x + mean.abs() + root.abs() @ noise.double()
+    farthest = torch.linalg.vector_norm(reach) / least
+    bound: torch.Tensor = reach + covariance.abs().sum(dim=2, keepdim=True) * farthest
+    return bound.float()

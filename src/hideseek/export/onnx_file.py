@@ -66,7 +66,7 @@ def onnx_bytes(model: BaseHideSeek, input_type: str) -> bytes:
 def _check_exportable(model: BaseHideSeek) -> None:
     """Raise an InputError where standard operators cannot do what the model does."""
     ensemble = model.learned_.ensemble
-    if ensemble.knockoffs is not None:
+    if ensemble.draws_given_row:
         raise InputError(
             "to_onnx cannot export a model that draws hidden values given the row "
             f'(replacement={model.recipe_.replacement!r}); fit with replacement="marginal"'

@@ -15,17 +15,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from hideseek.engine.conditional import Conditional
 from hideseek.engine.device import for_each_table, resolve_device
 from hideseek.engine.ensemble import Ensemble, draw_noise, draw_pools
 from hideseek.engine.groups import Groups
 from hideseek.engine.knockoffs import Knockoffs
 from hideseek.engine.recipe import LOWEST_PRICE, PRICE_PER_FEATURE, Recipe
-from hideseek.engine.replacement import KNOCKOFFS, fit_knockoffs
+from hideseek.engine.replacement import CONDITIONAL, KNOCKOFFS, fit_knockoffs
 from hideseek.engine.stack import Data, History
 from hideseek.engine.teams import Team, TrainedTeam, train_teams
 from hideseek.errors import InputError
 from hideseek.progress import training_progress
 from hideseek.search.choice import choose_price
+from hideseek.search.conditional import fit_conditional
 from hideseek.search.dependence import mean_largest_correlation
 from hideseek.search.held_out import Fitted, measure_trust
 from hideseek.search.learned import Learned
@@ -147,9 +149,12 @@ class _Training:
         held_out = [each.held_out.standardised(each.scaler) for each in problems if each.held_out is not None]
         self._held_out = as_tables(held_out) if held_out else None
         self._knockoffs: Knockoffs | None = None
+        self._conditional: Conditional | None = None
         if recipe.replacement in KNOCKOFFS:
             columns = self._data.X.transpose(1, 2).to(self.device)
             self._knockoffs = fit_knockoffs(recipe.replacement, columns, [each.seed for each in problems])
+        elif recipe.replacement == CONDITIONAL:
+            self._conditional = fit_conditional(problems, self._data.X.transpose(1, 2).to(self.device))
 
     def train(self, teams: Sequence[Team]) -> list[TrainedTeam]:
         """Train the members of all teams at once, with a bar where that is wanted."""
@@ -163,23 +168,24 @@ class _Training:
                 n_outputs=self._n_outputs,
                 device=self.device,
                 validation=self._held_out,
-                knockoffs=self._knockoffs,
+                fitted=self._knockoffs or self._conditional,
                 groups=Groups.from_widths(self._widths, self.device),
                 on_progress=on_progress,
             )
 
     def ensemble(self, number: int, team: TrainedTeam) -> Ensemble:
         """Return the ensemble of a team that was trained on this problem."""
-        knockoffs = None
-        if self._knockoffs is not None:
-            knockoffs = self._knockoffs.of(torch.tensor([number], device=self.device))
-        return Ensemble(team.stack, team.visible, self._pools[number], self.problems[number].scaler, knockoffs)
+        table = torch.tensor([number], device=self.device)
+        knockoffs = None if self._knockoffs is None else self._knockoffs.of(table)
+        conditional = None if self._conditional is None else self._conditional.of(table)
+        pool, scaler = self._pools[number], self.problems[number].scaler
+        return Ensemble(team.stack, team.visible, pool, scaler, knockoffs, conditional=conditional)
 
     @cached_property
     def _pools(self) -> Tensor:
         """What hidden values of each problem are replaced with. Shape: ``(problems, rows of a pool, inputs)``."""
         seeds, X = [problem.seed for problem in self.problems], self._data.X
-        if self._knockoffs is not None:
+        if self._knockoffs is not None or self._conditional is not None:
             return draw_noise(seeds, X.shape[2]).to(self.device)
         return draw_pools(seeds, X, Groups.from_widths(self._widths)).to(self.device)
 

@@ -80,5 +80,5 @@ class Learned:
 
     def with_pool(self, kind: str, n_rows: int) -> Learned:
         """Return the same with no more of the training rows in its pool than that."""
-        pool = kind if self.ensemble.knockoffs is None else "noise"
+        pool = "noise" if self.ensemble.draws_given_row else kind
         return replace(self, ensemble=self.ensemble.with_pool(kind, n_rows), pool=pool)

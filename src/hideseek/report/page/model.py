@@ -29,8 +29,9 @@ def obstacle(explanation: Explanation, model: Any) -> str | None:
     if explanation.data is None or list(explanation.feature_names) != model.encoder_.feature_names:
         return "The explanation shows only some of the columns that the model needs."
     ensemble = model.learned_.ensemble
-    if ensemble.knockoffs is not None:
-        return "The model draws hidden values by knockoffs, given the row, which this page cannot."
+    if ensemble.draws_given_row:
+        kind = "knockoffs" if ensemble.conditional is None else "conditional draws"
+        return f"The model draws hidden values by {kind}, given the row, which this page cannot."
     if ensemble.n_features is not None:
         return f"The explanation selects {ensemble.n_features} features in every row, which this page cannot."
     n_columns, n_weights = len(ensemble.scaler.center), ensemble.stack.parameters.numel()
