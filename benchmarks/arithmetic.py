@@ -28,7 +28,7 @@ def training_operations(recipe: Recipe, n_rows: int, n_columns: int, n_outputs: 
 
 
 def path_limits(recipe: Recipe, n_inputs: int, n_features: int, n_outputs: int) -> tuple[float, float]:
-    """Floating-point operations of a fit for ranges of prices, and the bytes of device memory that it moves at least.
+    """Floating-point operations of a fit for one range of prices, and the bytes of device memory that it moves at least.
 
     A row passes Hide and the Seek that learns from it forward and backward, and the other Seek forward and backward to
     its inputs. Weights and Adam's two moments are read and written, and each row and its replacement are read.
@@ -36,9 +36,8 @@ def path_limits(recipe: Recipe, n_inputs: int, n_features: int, n_outputs: int) 
     hide = products((n_inputs, *recipe.hidden_layers, 2 * n_features))
     seek = products((n_inputs + 1, *recipe.hidden_layers, n_outputs))
     first = (2 * n_inputs + 1) * recipe.hidden_layers[0]  # nothing lies before the first layers of those that learn
-    n_members = (len(recipe.highest_prices) - 1) * min(recipe.n_scouts, recipe.n_members) + recipe.n_members
-    rows = float(recipe.batch_size or 0) * recipe.steps * n_members
-    n_bytes = 24.0 * (hide + 2 * seek) * recipe.steps * n_members + 8.0 * n_inputs * rows
+    rows = float(recipe.batch_size or 0) * recipe.steps * recipe.n_members
+    n_bytes = 24.0 * (hide + 2 * seek) * recipe.steps * recipe.n_members + 8.0 * n_inputs * rows
     return 2.0 * (3 * hide + 5 * seek - first) * rows, n_bytes
 
 

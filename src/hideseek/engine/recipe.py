@@ -45,7 +45,8 @@ class Recipe:
             the Seek that has not learned from the row.
         ramps: Whether a column of an odd shape is seen in pieces as well.
         highest_prices: Ranges of prices, by their upper ends: members answer for all prices in a range, and held-out
-            rows choose between ranges and prices. Empty: members answer for one price.
+            rows choose between ranges and prices. Where features are not correlated the last range alone is trained.
+            Empty: members answer for one price.
         n_scouts: Members of each range that are trained to choose between ranges; the others of the ``n_members`` are
             trained for the chosen range alone.
     """
