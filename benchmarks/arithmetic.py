@@ -28,7 +28,7 @@ def training_operations(recipe: Recipe, n_rows: int, n_columns: int, n_outputs: 
 
 
 def path_limits(recipe: Recipe, n_inputs: int, n_features: int, n_outputs: int) -> tuple[float, float]:
-    """Floating-point operations of a fit for one range of prices, and the bytes of device memory that it moves at least.
+    """Floating-point operations of a fit for one range of prices, and the bytes of memory that it moves at least.
 
     A row passes Hide and the Seek that learns from it forward and backward, and the other Seek forward and backward to
     its inputs. Weights and Adam's two moments are read and written, and each row and its replacement are read.
