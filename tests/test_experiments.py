@@ -9,7 +9,9 @@ from collections import Counter
 from dataclasses import replace
 from math import isnan
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 # the fits here are too short for masks to settle
@@ -420,6 +422,21 @@ def test_unseen_families_name_what_their_labels_need(command):
         assert shown.setdefault((*x[relevant], *relevant), chance) == chance
 
 
+def test_unseen_tables_are_judged_on_the_explained_rows(command, monkeypatch):
+    """LIME explains the first rows only; where these miss a class there is no AUROC."""
+    from experiments import unseen
+    from hideseek import Explanation
+
+    test = unseen.iris().test
+    order = np.argsort(test.y, kind="stable")
+    judge = SimpleNamespace(predict_proba=lambda shown: np.eye(3)[test.y[: len(shown)]])
+    monkeypatch.setattr(unseen, "judge", lambda name: judge)
+    explained = Explanation(np.ones((40, 4)), np.ones((40, 4), dtype=bool))
+    assert unseen.keep(None, test, explained) == {"judged_auroc": 1.0}
+    of_one_class = replace(test, X=test.X[order], y=test.y[order])
+    assert unseen.keep(None, of_one_class, explained[:5]) == {}
+
+
 def test_numbers_without_a_settled_reason_count_as_open(command):
     from experiments.experiment import Experiment
     from experiments.front_page import line_of
@@ -531,9 +548,6 @@ def test_genes_are_ranked_beside_the_papers(command, published_data, tmp_path):
 
 
 def test_selections_are_counted_where_importance_is_no_share(command):
-    from types import SimpleNamespace
-
-    import numpy as np
 
     from experiments.brca import keep
 
@@ -639,7 +653,6 @@ def test_an_audit_has_every_method_and_a_number_of_features_for_every_problem(co
 
 
 def test_label_leakage_of_bits_is_enumerated(command):
-    import numpy as np
 
     from experiments.audit import exact_encode, ten_bits
 
