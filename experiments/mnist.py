@@ -130,5 +130,6 @@ EXPERIMENT = Experiment(
     beside=(*OTHERS, "balanced"),
     figures=figures,
     keep=keep,
+    from_arrays=("patches",),
     tables=tables,
 )

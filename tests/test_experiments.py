@@ -547,8 +547,34 @@ def test_genes_are_ranked_beside_the_papers(command, published_data, tmp_path):
     assert Path(command("figures", "brca", "--quick").strip()).read_bytes().startswith(b"\x89PNG")
 
 
-def test_selections_are_counted_where_importance_is_no_share(command):
+def test_genes_of_a_method_without_arrays_stay_as_stored(command, published_data, tmp_path):
+    """As after a run of another method on another machine, where the arrays of the first are not at hand."""
+    from hideseek import InputError
 
+    stored = tmp_path / "runs" / "quick" / "brca-quick" / "table.csv"
+    command("run", "brca", "--quick", "--methods", "shap", "l2x-one-epoch")
+    command("compare", "brca", "--quick")
+    before = stored.read_text().splitlines()
+    shutil.rmtree(tmp_path / "runs" / "brca-quick")
+    command("run", "brca", "--quick", "--methods", "l2x-one-epoch")
+    command("compare", "brca", "--quick")
+    assert sorted(stored.read_text().splitlines()) == sorted(before)
+    with pytest.raises(InputError, match="has no arrays of shap; run these methods again"):
+        command("figures", "brca", "--quick")
+
+
+def test_stored_lines_stay_where_a_table_cannot_be_made(command):
+    from experiments.experiment import with_stored
+    from hideseek.benchmark import Results
+    from hideseek.benchmark.layout import Table
+
+    results = Results([record("shap", "digits", 0, accuracy=0.9), record("paper", "digits", 0, accuracy=0.9)])
+    stored = [{"method": "gone", "shared": "10"}, {"method": "paper", "shared": "100"}]
+    lines = with_stored(Table(("method", "shared"), [{"method": "lime", "shared": 3.0}]), stored, results)
+    assert [tuple(line.values()) for line in lines] == [("paper", "100"), ("lime", 3.0)]
+
+
+def test_selections_are_counted_where_importance_is_no_share(command):
     from experiments.brca import keep
 
     explained = {"importance": np.array([[0.2, -3.0], [0.4, 9.0]]), "selected": np.array([[True, False], [True, True]])}
@@ -653,7 +679,6 @@ def test_an_audit_has_every_method_and_a_number_of_features_for_every_problem(co
 
 
 def test_label_leakage_of_bits_is_enumerated(command):
-
     from experiments.audit import exact_encode, ten_bits
 
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
