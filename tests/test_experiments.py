@@ -592,6 +592,21 @@ def test_the_pictured_digits_come_first_and_alternate(command, published_data):
     assert pictured_first(6).validation.y.tolist() == [8, 3, 8, 3, 8, 3]
 
 
+def test_digits_with_pixels_from_0_to_1_are_not_standardised(command, published_data):
+    from experiments.mnist import UNIT, UnitPixels, pictured_first
+    from experiments.queue import QUEUE
+    from hideseek.errors import HideSeekWarning
+
+    assert [one.experiment() for one in QUEUE if one.part == "mnist-unit"] == [UNIT]
+    digits = pictured_first(60, standardize=False).train
+    with pytest.warns(HideSeekWarning, match="constant columns"):
+        model = UnitPixels("paper", steps=2, random_state=0).fit(digits.X, digits.y)
+    grey = model.learned_.ensemble.scaler.transform(digits.X)
+    varies = np.ptp(digits.X, axis=0) > 0
+    assert grey[:, varies] == pytest.approx(digits.X[:, varies] / 255)
+    assert not grey[:, ~varies].any()
+
+
 def test_invase_is_judged_on_all_features_too(command, published_data):
     command("run", "credit", "--quick", "--methods", "invase", "lasso", "--datasets", "CDY")
     lines = [line.split() for line in command("compare", "credit", "--quick").splitlines()]
