@@ -335,6 +335,28 @@ def test_claims_are_judged_by_stored_runs(command, tmp_path):
     assert isnan(stored.median("synthetic", "invase", "Syn1", "f1"))
 
 
+def test_claims_on_lambda_wait_for_runs_and_look_at_those_stored(command, tmp_path):
+    from experiments.claims import Stored
+    from experiments.claims_lambda import CLAIMS
+
+    def verdicts(*lines):
+        (tmp_path / "lambda").mkdir(exist_ok=True)
+        text = "\n".join(f'"{method}, lambda = {penalty}",{score},{value}' for method, penalty, score, value in lines)
+        (tmp_path / "lambda" / "table.csv").write_text(f"method,score,median\n{text}\n")
+        return [claim.look(Stored(tmp_path)).verdict for claim in CLAIMS]
+
+    def course(method, penalty, auroc, share, f1):
+        return [(method, penalty, score, value) for score, value in
+                (("auroc", auroc), ("auprc", auroc), ("share_selected", share), ("f1", f1))]  # fmt: skip
+
+    own = [*course("paper", 0, 0.85, 90, 50), *course("paper", 0.3, 0.9, 40, 90), *course("paper", 1.5, 0.7, 10, 20)]
+    assert verdicts(*own) == ["holds", *["not tested"] * 4]
+    realx = [*course("realx", 0, 0.8, 80, 50), *course("realx", 0.3, 0.6, 15, 40)]
+    assert verdicts(*own, *realx) == ["holds", "not tested", "holds", "holds", "not tested"]
+    realx += course("realx", 0.45, 0.9, 10, 30)
+    assert verdicts(*own, *realx)[3] == "does not hold here"
+
+
 def test_the_stored_page_of_claims_is_that_of_the_stored_results(command):
     from experiments.claims import Stored, claims_page
     from experiments.claims_appendix import CLAIMS as APPENDIX
