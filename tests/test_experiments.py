@@ -629,6 +629,27 @@ def test_digits_with_pixels_from_0_to_1_are_not_standardised(command, published_
     assert not grey[:, ~varies].any()
 
 
+def test_every_setting_of_l2x_selects_k_features_or_draws_at_most_k(command):
+    from experiments.l2x_settings import SETTINGS, selected
+    from hideseek.datasets import make_syn
+
+    data = make_syn("Syn4", n_samples=60)
+    for label, setting in SETTINGS.items():
+        chosen = selected(replace(setting, steps=2, batch_size=30), 5, "Syn4", data, data).sum(axis=1)
+        assert (chosen <= 5).all(), label
+        assert (chosen == 5).all() == (setting.selection != "draws"), label
+
+
+def test_columns_are_correlated_as_named(command):
+    from experiments.differences import COLUMNS
+
+    expected = {"constant rho, as described": (0.6, 0.6), "rho to the power of the distance": (0.6, 0.36)}
+    expected |= {"rho z + sqrt(1 - rho) x": (0.474, 0.474), "rho z + (1 - rho) x": (0.692, 0.692)}
+    for kind, draw in COLUMNS.items():
+        found = np.corrcoef(draw(np.random.default_rng(0), 0.6).T)
+        assert (found[0, 1], found[0, 2]) == pytest.approx(expected[kind], abs=0.03), kind
+
+
 def test_invase_is_judged_on_all_features_too(command, published_data):
     command("run", "credit", "--quick", "--methods", "invase", "lasso", "--datasets", "CDY")
     lines = [line.split() for line in command("compare", "credit", "--quick").splitlines()]
