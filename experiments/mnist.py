@@ -96,7 +96,8 @@ def unit_config(quick: bool = False) -> Config:
         chosen = {label: changed(described, **SHORT["paper"]) for label, described in chosen.items()}
     parameters = {"standardize": False, **({"n_rows": 100} if quick else {})}
     dataset = {"maker": pictured_first, "parameters": parameters, "test": "validation"}
-    return Config(chosen, {UNIT_NAME: dataset}, name="mnist-unit-quick" if quick else "mnist-unit")
+    scores = ("accuracy", "auroc", "n_selected")
+    return Config(chosen, {UNIT_NAME: dataset}, name="mnist-unit-quick" if quick else "mnist-unit", scores=scores)
 
 
 def keep(model: Any, test: Dataset, explanation: Any) -> Mapping[str, NDArray[Any]]:
