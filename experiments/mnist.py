@@ -139,6 +139,7 @@ def figures(results: Results, path: Path) -> list[Path]:
         for j, panel in enumerate(row[: len(importance)]):
             explanation.plot.image(j, shape=(SIDE, SIDE), patch_size=PATCH, pixels=digits.X[j], overlay=False, ax=panel)
         for panel in row:
+            panel.set_title("")  # the digits stand over the first row
             panel.set_visible(bool(panel.images))  # LIME may have explained fewer rows
             panel.spines[:].set_color("0.8")
         accuracy = f"{100 * record['scores']['accuracy']:.1f} %"
