@@ -120,13 +120,14 @@ def correlated(stored: Stored) -> Finding:
     ours = _by_rho(stored, "paper", "f1")
     others = {method: _by_rho(stored, method, "f1") for method in ("invase", "realx", "shap", "l2x-one-epoch")}
     checks = [one >= max(each[i] for each in others.values()) - POINTS for i, one in enumerate(ours)]
+    last = f"Syn1, {group(RHOS[-1])}"
     above = [f"{rho:g}" for rho, met in zip(RHOS, checks, strict=True) if not met]
     return Finding(
         checks,
         f"F1 over Syn1-6 falls from {ours[1]:.1f} at rho 0.1 to {ours[-1]:.1f} at 0.9, where SHAP has "
         f"{others['shap'][-1]:.1f} and INVASE {others['invase'][-1]:.1f}; another method is above it at rho "
         f"{', '.join(above)}",
-        "1, as published",
+        "; ".join(f"{METHOD_NAMES[each]} {stored.n_seeds('correlated', each, last)}" for each in ("paper", *others)),
         ["correlated"],
     )
 
@@ -138,7 +139,7 @@ def correlated_switch(stored: Stored) -> Finding:
         [value >= 99.4 for value in found],
         f"lowest up to rho 0.7: {min(found[:8]):.1f}; at 0.8 and 0.9 {listed(found[8:])}; median of five other seeds "
         f"there {listed(others)}",
-        "1, as published; 5 others",
+        f"{stored.n_seeds('correlated', 'paper', f'Syn4, {group(RHOS[-1])}')}; 5 others",
         ["correlated"],
     )
 
