@@ -153,5 +153,6 @@ EXPERIMENT = Experiment(
     table=table,
     figures=figures,
     keep=keep,
+    from_arrays=("table",),
     explanation=EXPLANATION,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from statistics import mean, median
 
+from experiments import claims_lambda
 from experiments.claims import POINTS, Claim, Finding, Stored
 from experiments.claims_text import listed
 from experiments.synthetic import KERNEL, NAMES
@@ -103,21 +104,6 @@ def knockoffs(stored: Stored) -> Finding:
         f"{at['gaussian_knockoff']:.1f}. {_reference(stored)}",
         f"21; by rho 1; package {stored.n_seeds('knockoff', 'reference_knockoff', 'Syn1')}",
         ["knockoff"],
-    )
-
-
-def sensitivity(stored: Stored) -> Finding:
-    lines = [x for x in stored.table("lambda") if x["method"].startswith("paper, ")]
-    auroc, f1 = ([float(x["median"]) for x in lines if x["score"] == score] for score in ("auroc", "f1"))
-    over_a, over_f = ([value - mean(values) for value in values] for values in (auroc, f1))
-    together = sum(a * f for a, f in zip(over_a, over_f, strict=True))
-    correlation = together / (sum(a * a for a in over_a) * sum(f * f for f in over_f)) ** 0.5
-    high = sum(value > 0.8 for value in auroc)
-    return Finding(
-        [high >= len(auroc) - 2, correlation > 0.7],
-        f"AUROC over 0.8 at {high} of {len(auroc)} penalties from 0 to 1.5; its correlation with F1 {correlation:.2f}",
-        "1",
-        ["lambda"],
     )
 
 
@@ -225,7 +211,7 @@ CLAIMS = (
     Claim("A.2", "draws from the columns outperform knockoffs", knockoffs),
     Claim("A.3; 5", "with conditional draws leakage is impossible", conditional),
     Claim("B", "Tree SHAP performs better than Kernel SHAP", kernel_shap),
-    Claim("D.3", "Hide&Seek is robust to lambda, and its AUROC goes with F1", sensitivity),
+    *claims_lambda.CLAIMS,
     Claim("D.5", "better than SHAP and L2X at every k", fewer),
     Claim("D.8", "annealing is stable for q = 2 to 5 and poor for 0.5 and 1", annealing),
     Claim("E.1", "with a million rows L2X improves, and Hide&Seek still outperforms", million),

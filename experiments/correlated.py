@@ -37,10 +37,29 @@ The penalty does in part: with lambda = 0.1 seeds 0 to 4 have 95.2, 61.2, 98.6, 
 F1 falls with rho for every method that is not told k. SHAP, which is, and INVASE are above Hide&Seek from rho 0.8 on.
 REAL-X finds the switch in all rows up to rho 0.4 and in 80 to 97 of 100 from 0.5 on, where the paper has 97 and more.
 
-Where x11 is independent of the other columns, which are correlated as before, Hide&Seek has 99.9 and 99.3 at rho 0.8
-and 0.9 (three seeds) and REAL-X 100 at 0.8 (one): the paper's 100, 99.4 and 99.2. SHAP then has 84 at both, where the
-paper has 90.6 and 96.7 and ours on the columns as described 89 and more (`python -m experiments.differences
-free_switch`). So the numbers of the three methods fit no one kind of columns that was tried.
+Other kinds of columns were tried on Syn4-6, with lambda = 0.3, at rho 0.8 and 0.9 for Hide&Seek (paper: 100 and 99.4)
+and at rho 0.2, 0.8 and 0.9 for SHAP (paper: 85.0, 90.6 and 96.7); two seeds, `python -m experiments.differences
+columns`. z is the common part of all columns, x the own part of each:
+
+| columns | Hide&Seek | SHAP |
+| --- | --- | --- |
+| constant correlation rho, as described | 80.2, 62.8 | 79.6, 87.3, 90.5 |
+| correlation rho to the power of the distance | 99.9, 97.8 | 81.0, 83.3, 85.1 |
+| rho z + sqrt(1 - rho) x | 95.3, 64.8 | 82.6, 90.2, 91.5 |
+| rho z + (1 - rho) x | 35.4, 14.0 | 86.5, 94.9, 94.0 |
+| as described, tested on independent columns (SHAP at 0.8 and 0.9) | 88.4, 64.8 | 85.8, 90.5 |
+| x11 independent of the others (three seeds) | 99.9, 99.3 | 84 at 0.8 and 0.9 |
+
+The kinds of columns that give Hide&Seek the paper's numbers take those of SHAP further away, so that none fits both
+methods and the difference stays open. With x11 independent REAL-X has 100 at rho 0.8 (one seed, paper 99.2; `python -m
+experiments.differences free_switch`). L2X was tried with other settings, none of which has its 54 to 61 (see `switch`).
+
+Smaller penalties move Hide&Seek and REAL-X at once, and SHAP has none. At rho 0.9 Hide&Seek with lambda = 0.1 has the
+median 97.5 of five seeds (paper 99.4). REAL-X with 0.05 in place of 0.15 has 86.5, 100 and 100 on Syn4, Syn5 and Syn6
+for seed 0 (with 0.15: 92.2, 100 and 90.8; paper: 99.3 in the mean), and on Syn5 100 and 99.3 for seeds 1 and 3, where
+0.15 has 7.2 and 23.3 (`python -m experiments.differences penalties --seeds 4`). 0.1 and 0.05 are the paper's penalties
+on the credit columns. They account for most of both differences, not for all: one seed of five of Hide&Seek stays at
+61.2. The paper names no other penalty than that of independent columns here. INVASE with smaller penalties was not run.
 """
 
 
@@ -119,16 +138,20 @@ EXPERIMENT = Experiment(
         "paper": "Open; not the seeds, and the penalty in part: with lambda = 0.1 four of five seeds come to 95.2 or "
         "more at rho 0.9, one to 61.2. Five other seeds with lambda = 0.3 give "
         "{correlated/other_seeds|paper|rho 0.8|switch|other_seeds} at rho 0.8 and "
-        "{correlated/other_seeds|paper|rho 0.9|switch|other_seeds} at 0.9. With x11 independent of the other columns "
-        "three seeds have 99.9 and 99.3.",
+        "{correlated/other_seeds|paper|rho 0.9|switch|other_seeds} at 0.9. Columns whose correlation falls with "
+        "their distance give 99.9 and 97.8, an x11 independent of the others 99.9 and 99.3; but SHAP then has 83 to "
+        "85, where the paper has 90.6 and 96.7.",
         **dict.fromkeys(_WITHIN_OUR_RUNS, "Seeds: the paper gives one run, and five of ours lie on both sides of it."),
         "invase": "Open; the paper's single run goes from 5.9 to 84.4 between rho 0.1 and 0.9, medians of our five "
         "from 52 to 72.",
-        "l2x-one-epoch": "Open; no number of updates tried gives a switch accuracy over 52.",
-        "shap": "Open; not the seeds: five have 78.5 to 79.9 at rho 0.2 (`python -m experiments.differences shap`).",
+        "l2x-one-epoch": "Open; no number of updates tried gives a switch accuracy over 52, and no other setting 58 on "
+        "all of Syn4, Syn5 and Syn6 at rho 0 (`python -m experiments.l2x_settings`).",
+        "shap": "Open; not the seeds: five have 78.5 to 79.9 at rho 0.2 (`python -m experiments.differences shap`). "
+        "Other kinds of columns give 81.0 to 86.5 there, and none of them fits at rho 0.8 and 0.9 as well.",
         "lime": "Open; five runs of 100 rows of each problem have 24.0 to 50.3 at rho 0.4 and 42.7 to 64.0 at 0.6.",
-        "realx": "Open; not the seeds: five have at most 99.6, 95.9, 98.4 and 94.3 at rho 0.6 to 0.9. The penalty is "
-        "that of independent columns. With x11 independent of the other columns one run has 100 at rho 0.8.",
+        "realx": "Open; not the seeds: five have at most 99.6, 95.9, 98.4 and 94.3 at rho 0.6 to 0.9. The penalty "
+        "accounts for much of it: with 0.05 in place of 0.15 two runs that miss the switch at rho 0.9 find it in 99 of "
+        "100 rows. With x11 independent of the other columns one run has 100 at rho 0.8.",
     },
     config=config,
     published="switch_accuracy_by_rho.csv",

@@ -41,6 +41,7 @@ class Experiment:
         average: What stands for our seeds there, "median" or "mean".
         means: Scores of which the mean stands there in any case.
         tables: Further tables by name, printed and written beside the comparison.
+        from_arrays: Names of the tables, "table" for the comparison, that are made of arrays; the figures are too.
         parts: What belongs to it and is run with other datasets or seeds.
         explanation: Where ours differ from the paper's and why, for the report.
         table: What compare shows, where it is not medians beside published numbers.
@@ -62,6 +63,7 @@ class Experiment:
     average: str = "median"
     means: Sequence[str] = ()
     tables: Callable[[Results], Mapping[str, Table]] | None = None
+    from_arrays: Sequence[str] = ()
     parts: tuple[Experiment, ...] = ()
     explanation: str = ""
     table: Callable[[Results], Table] | None = None
@@ -127,6 +129,8 @@ class Experiment:
         else:
             table = seen.summary()
         tables = {"table": table, **(self.tables(results) if self.tables is not None else {})}
+        for name in self.from_arrays:
+            tables[name] = with_stored(tables[name], read(folder / f"{name}.csv"), results)
         for name, each in tables.items():
             each.to_csv(folder / f"{name}.csv")
         return "\n\n".join([*map(str, tables.values()), str(results)])
@@ -145,8 +149,21 @@ class Experiment:
         return [line for line in lines if line.get("published") and line["method"] not in self.beside]
 
     def draw(self, *, quick: bool = False) -> list[Path]:
-        """The figures, as files."""
-        return [] if self.figures is None else self.figures(self.results(quick=quick), self.folder(quick))
+        """Draw the figures, and return their files.
+
+        Raises:
+            InputError: They are made of arrays, and those of a method are not in the folder of runs.
+        """
+        if self.figures is None:
+            return []
+        results = self.results(quick=quick)
+        lacking = without_arrays(results) if self.from_arrays else []
+        if lacking:
+            raise InputError(
+                f"the figures of {self.label(quick)} are left as they are: the folder of runs has no arrays of "
+                f"{'; '.join(lacking)}; run these methods again, or copy their runs there"
+            )
+        return self.figures(results, self.folder(quick))
 
     def folder(self, quick: bool) -> Path:
         """Return the folder of its tables and figures; those of a quick run are not to be mistaken for results."""
@@ -178,6 +195,29 @@ def check_origin() -> None:
             f"runs are stored with the commit that made them, and this folder {state}; commit first, set "
             "HIDESEEK_COMMIT where only the files of a commit are at hand, or try it with --quick"
         )
+
+
+def without_arrays(results: Results) -> list[str]:
+    """Return the methods with a finished run whose arrays are not in the folder of runs."""
+    finished = [record for record in results if record["status"] == "finished"]
+    return list(dict.fromkeys(record["method"] for record in finished if not results.arrays(record)))
+
+
+def with_stored(table: Table, stored: Lines, results: Results) -> Table:
+    """Return a table made of arrays, with the stored lines of methods for which it cannot be made now.
+
+    Args:
+        table: The table, from the arrays that are at hand.
+        stored: The lines of the stored table.
+        results: The runs. Stored lines of a method that has no finished run are dropped.
+    """
+    finished = list(dict.fromkeys(record["method"] for record in results if record["status"] == "finished"))
+    made = {line["method"] for line in table} - set(without_arrays(results))
+    lines: list[Mapping[str, Any]] = []
+    for method in dict.fromkeys([*finished, *(line["method"] for line in table)]):
+        kept = [line for line in stored if line["method"] == method and method in finished and method not in made]
+        lines += kept or [line for line in table if line["method"] == method]
+    return Table(table.columns, lines)
 
 
 def medians(results: Results, method: str, dataset: str, score: str) -> float:

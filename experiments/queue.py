@@ -27,7 +27,7 @@ from experiments.synthetic import NAMES as SYN
 from hideseek.benchmark import Config, load_results
 from hideseek.errors import HideSeekError
 
-TEN, HALF, ONE = range(10), range(5), range(1)
+TEN, HALF, THREE, ONE = range(10), range(5), range(3), range(1)
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class Entry:
         seeds: Which seeds; None: the experiment's own.
         datasets: Labels of datasets; none: all.
         stack: How many jobs share a stack at most.
+        part: The part of the experiment, by the name of its folder; empty: the experiment itself.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Entry:
     seeds: Sequence[int] | None = None
     datasets: tuple[str, ...] = ()
     stack: int = 128
+    part: str = ""
 
     def config(self, quick: bool) -> Config:
         """Return the configuration of these jobs."""
@@ -57,8 +59,9 @@ class Entry:
         return whole.some(quick, self.seeds if not quick else 1, methods, self.datasets)
 
     def experiment(self) -> Experiment:
-        """Return the experiment whose jobs these are."""
-        return experiment(self.name)
+        """Return the experiment whose jobs these are, or its part."""
+        whole = experiment(self.name)
+        return whole if not self.part else next(one for one in whole.parts if one.label(quick=False) == self.part)
 
 
 QUEUE = (
@@ -71,6 +74,7 @@ QUEUE = (
     Entry("correlated", ("invase",), 75, ONE),
     Entry("synthetic", ("paper", "l2x-one-epoch"), 30),
     Entry("mnist", ("paper", *OTHERS, "invase", "realx"), 90),
+    Entry("mnist", ("paper", *OTHERS), 30, part="mnist-unit"),
     Entry("brca", ("paper", "invase", "realx", "l2x", "l2x-one-epoch"), 60),
     Entry("california", ("realx",), 120, None, ("released",)),
     Entry("million", ("l2x",), 60, HALF),
@@ -81,8 +85,8 @@ QUEUE = (
     Entry("synthetic", ("invase",), 70, TEN),
     Entry("fewer-k", ("l2x, k = 3", "l2x, k = 4", "l2x, k = 5"), 60),
     Entry("lambda", tuple(f"paper, lambda = {p:g}" for p in PENALTIES), 60),
-    Entry("lambda", tuple(f"realx, lambda = {p:g}" for p in PENALTIES), 90, ONE),
-    Entry("lambda", tuple(f"invase, lambda = {p:g}" for p in PENALTIES), 90, ONE),
+    Entry("lambda", tuple(f"realx, lambda = {p:g}" for p in PENALTIES), 210, THREE),
+    Entry("lambda", tuple(f"invase, lambda = {p:g}" for p in PENALTIES), 130, THREE),
     Entry("hundred", ("realx",), 90, range(10, 20)),
     Entry("synthetic", ("l2x",), 60),
     Entry("knockoff", ("reference_knockoff",), 200, TEN),

@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from math import isnan
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -347,6 +348,28 @@ def test_claims_are_judged_by_stored_runs(command, tmp_path):
     assert isnan(stored.median("synthetic", "invase", "Syn1", "f1"))
 
 
+def test_claims_on_lambda_wait_for_runs_and_look_at_those_stored(command, tmp_path):
+    from experiments.claims import Stored
+    from experiments.claims_lambda import CLAIMS
+
+    def verdicts(*lines):
+        (tmp_path / "lambda").mkdir(exist_ok=True)
+        text = "\n".join(f'"{method}, lambda = {penalty}",{score},{value}' for method, penalty, score, value in lines)
+        (tmp_path / "lambda" / "table.csv").write_text(f"method,score,median\n{text}\n")
+        return [claim.look(Stored(tmp_path)).verdict for claim in CLAIMS]
+
+    def course(method, penalty, auroc, share, f1):
+        return [(method, penalty, score, value) for score, value in
+                (("auroc", auroc), ("auprc", auroc), ("share_selected", share), ("f1", f1))]  # fmt: skip
+
+    own = [*course("paper", 0, 0.85, 90, 50), *course("paper", 0.3, 0.9, 40, 90), *course("paper", 1.5, 0.7, 10, 20)]
+    assert verdicts(*own) == ["holds", *["not tested"] * 4]
+    realx = [*course("realx", 0, 0.8, 80, 50), *course("realx", 0.3, 0.6, 15, 40)]
+    assert verdicts(*own, *realx) == ["holds", "not tested", "holds", "holds", "not tested"]
+    realx += course("realx", 0.45, 0.9, 10, 30)
+    assert verdicts(*own, *realx)[3] == "does not hold here"
+
+
 def test_the_stored_page_of_claims_is_that_of_the_stored_results(command):
     from experiments.claims import Stored, claims_page
     from experiments.claims_appendix import CLAIMS as APPENDIX
@@ -432,6 +455,21 @@ def test_unseen_families_name_what_their_labels_need(command):
     shown = {}
     for x, relevant, chance in zip(bits.X, bits.relevant, bits.probability, strict=True):
         assert shown.setdefault((*x[relevant], *relevant), chance) == chance
+
+
+def test_unseen_tables_are_judged_on_the_explained_rows(command, monkeypatch):
+    """LIME explains the first rows only; where these miss a class there is no AUROC."""
+    from experiments import unseen
+    from hideseek import Explanation
+
+    test = unseen.iris().test
+    order = np.argsort(test.y, kind="stable")
+    judge = SimpleNamespace(predict_proba=lambda shown: np.eye(3)[test.y[: len(shown)]])
+    monkeypatch.setattr(unseen, "judge", lambda name: judge)
+    explained = Explanation(np.ones((40, 4)), np.ones((40, 4), dtype=bool))
+    assert unseen.keep(None, test, explained) == {"judged_auroc": 1.0}
+    of_one_class = replace(test, X=test.X[order], y=test.y[order])
+    assert unseen.keep(None, of_one_class, explained[:5]) == {}
 
 
 def test_numbers_without_a_settled_reason_count_as_open(command):
@@ -544,11 +582,34 @@ def test_genes_are_ranked_beside_the_papers(command, published_data, tmp_path):
     assert Path(command("figures", "brca", "--quick").strip()).read_bytes().startswith(b"\x89PNG")
 
 
+def test_genes_of_a_method_without_arrays_stay_as_stored(command, published_data, tmp_path):
+    """As after a run of another method on another machine, where the arrays of the first are not at hand."""
+    from hideseek import InputError
+
+    stored = tmp_path / "runs" / "quick" / "brca-quick" / "table.csv"
+    command("run", "brca", "--quick", "--methods", "shap", "l2x-one-epoch")
+    command("compare", "brca", "--quick")
+    before = stored.read_text().splitlines()
+    shutil.rmtree(tmp_path / "runs" / "brca-quick")
+    command("run", "brca", "--quick", "--methods", "l2x-one-epoch")
+    command("compare", "brca", "--quick")
+    assert sorted(stored.read_text().splitlines()) == sorted(before)
+    with pytest.raises(InputError, match="has no arrays of shap; run these methods again"):
+        command("figures", "brca", "--quick")
+
+
+def test_stored_lines_stay_where_a_table_cannot_be_made(command):
+    from experiments.experiment import with_stored
+    from hideseek.benchmark import Results
+    from hideseek.benchmark.layout import Table
+
+    results = Results([record("shap", "digits", 0, accuracy=0.9), record("paper", "digits", 0, accuracy=0.9)])
+    stored = [{"method": "gone", "shared": "10"}, {"method": "paper", "shared": "100"}]
+    lines = with_stored(Table(("method", "shared"), [{"method": "lime", "shared": 3.0}]), stored, results)
+    assert [tuple(line.values()) for line in lines] == [("paper", "100"), ("lime", 3.0)]
+
+
 def test_selections_are_counted_where_importance_is_no_share(command):
-    from types import SimpleNamespace
-
-    import numpy as np
-
     from experiments.brca import keep
 
     explained = {"importance": np.array([[0.2, -3.0], [0.4, 9.0]]), "selected": np.array([[True, False], [True, True]])}
@@ -564,6 +625,42 @@ def test_the_pictured_digits_come_first_and_alternate(command, published_data):
     from experiments.mnist import pictured_first
 
     assert pictured_first(6).validation.y.tolist() == [8, 3, 8, 3, 8, 3]
+
+
+def test_digits_with_pixels_from_0_to_1_are_not_standardised(command, published_data):
+    from experiments.mnist import UNIT, UnitPixels, pictured_first
+    from experiments.queue import QUEUE
+    from hideseek.errors import HideSeekWarning
+
+    assert [one.experiment() for one in QUEUE if one.part == "mnist-unit"] == [UNIT]
+    digits = pictured_first(60, standardize=False).train
+    with pytest.warns(HideSeekWarning, match="constant columns"):
+        model = UnitPixels("paper", steps=2, random_state=0).fit(digits.X, digits.y)
+    grey = model.learned_.ensemble.scaler.transform(digits.X)
+    varies = np.ptp(digits.X, axis=0) > 0
+    assert grey[:, varies] == pytest.approx(digits.X[:, varies] / 255)
+    assert not grey[:, ~varies].any()
+
+
+def test_every_setting_of_l2x_selects_k_features_or_draws_at_most_k(command):
+    from experiments.l2x_settings import SETTINGS, selected
+    from hideseek.datasets import make_syn
+
+    data = make_syn("Syn4", n_samples=60)
+    for label, setting in SETTINGS.items():
+        chosen = selected(replace(setting, steps=2, batch_size=30), 5, "Syn4", data, data).sum(axis=1)
+        assert (chosen <= 5).all(), label
+        assert (chosen == 5).all() == (setting.selection != "draws"), label
+
+
+def test_columns_are_correlated_as_named(command):
+    from experiments.differences import COLUMNS
+
+    expected = {"constant rho, as described": (0.6, 0.6), "rho to the power of the distance": (0.6, 0.36)}
+    expected |= {"rho z + sqrt(1 - rho) x": (0.474, 0.474), "rho z + (1 - rho) x": (0.692, 0.692)}
+    for kind, draw in COLUMNS.items():
+        found = np.corrcoef(draw(np.random.default_rng(0), 0.6).T)
+        assert (found[0, 1], found[0, 2]) == pytest.approx(expected[kind], abs=0.03), kind
 
 
 def test_invase_is_judged_on_all_features_too(command, published_data):
@@ -653,8 +750,6 @@ def test_an_audit_has_every_method_and_a_number_of_features_for_every_problem(co
 
 
 def test_label_leakage_of_bits_is_enumerated(command):
-    import numpy as np
-
     from experiments.audit import exact_encode, ten_bits
 
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
