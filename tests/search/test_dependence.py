@@ -4,8 +4,7 @@ import pytest
 from hideseek.datasets import make_syn
 from hideseek.engine.recipe import PRESETS
 from hideseek.engine.scaling import Scaler
-from hideseek.search.dependence import mean_largest_correlation
-from hideseek.search.fitting import _ranges
+from hideseek.search.dependence import mean_largest_correlation, ranges_worth_training
 from hideseek.search.parts import Part
 from hideseek.search.problem import Problem
 
@@ -39,8 +38,12 @@ def test_values_of_any_size_are_looked_at():
     assert mean_largest_correlation(1e200 * X, Scaler.fit(1e200 * X), singles(3)) == pytest.approx(0.8, abs=0.05)
 
 
-@pytest.mark.parametrize(("rho", "ends"), [(0.0, [0.4]), (0.3, [0.4]), (0.9, [0.05, 0.4])])
-def test_low_prices_are_tried_where_features_can_stand_in_for_one_another(rho, ends):
-    data = make_syn("Syn1", 1000, rho=rho, random_state=0)
+@pytest.mark.parametrize(
+    ("rho", "n_rows", "ends"),
+    [(0.0, 1000, [0.4]), (0.3, 1000, [0.4]), (0.0, 12_000, [0.4]), (0.9, 1000, [0.05, 0.4]), (0.9, 12_000, [0.05])],
+)
+def test_low_prices_are_for_features_that_can_stand_in_for_one_another(rho, n_rows, ends):
+    data = make_syn("Syn1", n_rows, rho=rho, random_state=0)
     problem = Problem(Part(data.X, data.y, None), None, Scaler.fit(data.X), 2, 0, data.feature_names)
-    assert [team.price for team in _ranges(problem, 0, PRESETS["balanced"], True)] == pytest.approx(ends)
+    assert list(ranges_worth_training(problem, PRESETS["balanced"].highest_prices)) == ends
+    assert ranges_worth_training(problem, (0.4,)) == (0.4,)

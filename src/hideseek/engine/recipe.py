@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-__all__ = ["LOWEST_PRICE", "PRESETS", "PRICE_PER_FEATURE", "WIDE", "Recipe"]
+__all__ = ["LONG", "LOWEST_PRICE", "PRESETS", "PRICE_PER_FEATURE", "WIDE", "Recipe"]
 
 LOWEST_PRICE = 0.00015
 """The lower end of every range of prices, in units of the prediction loss."""
 
-_LONG, _SHORT = 10_000, 4000
+LONG, _SHORT = 10_000, 4000
 """Rows below which a table is learned more carefully, and from smaller batches."""
 
 WIDE, _WIDE_MEMBERS = 32, 8
@@ -45,8 +45,8 @@ class Recipe:
             the Seek that has not learned from the row.
         ramps: Whether a column of an odd shape is seen in pieces as well.
         highest_prices: Ranges of prices, by their upper ends: members answer for all prices in a range, and held-out
-            rows choose between ranges and prices. Where features are not correlated the last range alone is trained.
-            Empty: members answer for one price.
+            rows choose between ranges and prices. Not all of them are trained on every table: see
+            ``search.dependence``. Empty: members answer for one price.
         n_scouts: Members of each range that are trained to choose between ranges; the others of the ``n_members`` are
             trained for the chosen range alone.
     """
@@ -73,7 +73,7 @@ class Recipe:
         """Return the recipe for a table of this size: a short one is learned from smaller batches.
 
         Weights decay more, up to eight times, the fewer rows there are, so that a network learns less by heart. Up to
-        ``_LONG`` rows all members of every range are trained, since few rows hardly tell ranges apart. With many
+        ``LONG`` rows all members of every range are trained, since few rows hardly tell ranges apart. With many
         features the chosen range has more members: screening leaves some features that mean nothing, which single
         members select.
         """
@@ -82,14 +82,14 @@ class Recipe:
         n_members = self.n_members
         if n_features > WIDE and len(self.highest_prices) > 1:
             n_members = max(n_members, _WIDE_MEMBERS)
-        if n_rows > _LONG:
+        if n_rows > LONG:
             return replace(self, n_members=n_members)
         batch_size = self.batch_size
         if n_rows < _SHORT and batch_size is not None:
             batch_size = -(-batch_size // 4)
         return replace(
             self,
-            weight_decay=self.weight_decay * min(_LONG / n_rows, 8.0),
+            weight_decay=self.weight_decay * min(LONG / n_rows, 8.0),
             batch_size=batch_size,
             n_scouts=self.n_members,
             n_members=n_members,

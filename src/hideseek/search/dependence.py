@@ -1,4 +1,8 @@
-"""How far features can stand in for one another, as far as correlations tell."""
+"""Which ranges of prices are worth training: the correlations of the features and the number of rows tell.
+
+Members that also answer for high prices learn worse where features can stand in for one another, and better everywhere
+else. With few rows high prices keep them from learning by heart.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,27 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from hideseek.engine.recipe import LONG
 from hideseek.engine.scaling import Scaler
+from hideseek.search.problem import Problem
 
-__all__ = ["mean_largest_correlation"]
+__all__ = ["mean_largest_correlation", "ranges_worth_training"]
+
+_DEPENDENT = 0.5
+"""Mean largest correlation from which on features can stand in for one another."""
 
 _MOST_ROWS, _MOST_COLUMNS = 5000, 2000
+
+
+def ranges_worth_training(problem: Problem, highest_prices: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the upper ends of these ranges, from low to high, that may be the best one for this table.
+
+    Of features that are hardly correlated the last range; of correlated ones the first in a long table, and in a short
+    table all, between which held-out rows choose.
+    """
+    if mean_largest_correlation(problem.train.table, problem.scaler, problem.columns) < _DEPENDENT:
+        return highest_prices[-1:]
+    return highest_prices[:1] if len(problem.train.target) > LONG else highest_prices
 
 
 def mean_largest_correlation(X: NDArray[np.floating], scaler: Scaler, features: Sequence[slice]) -> float:

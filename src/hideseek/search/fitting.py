@@ -28,7 +28,7 @@ from hideseek.errors import InputError
 from hideseek.progress import training_progress
 from hideseek.search.choice import choose_price
 from hideseek.search.conditional import fit_conditional
-from hideseek.search.dependence import mean_largest_correlation
+from hideseek.search.dependence import ranges_worth_training
 from hideseek.search.held_out import Fitted, measure_trust
 from hideseek.search.learned import Learned
 from hideseek.search.parts import N_FOLDS, LearnedFrom, as_tables, folds_of
@@ -44,10 +44,6 @@ __all__ = ["Settings", "learn"]
 
 _LEAST_PRICE = 1e-12
 """What stands for a price of 0, which has no logarithm."""
-
-_DEPENDENT = 0.5
-"""Mean largest correlation from which on features can stand in for one another, so that a range of low prices may be
-learned better. With less the range of the highest prices is the best one."""
 
 
 @dataclass(frozen=True)
@@ -279,10 +275,8 @@ def _train_ranges(training: _Training) -> list[Learned]:
 
 
 def _ranges(problem: Problem, table: int, recipe: Recipe, has_folds: bool) -> list[Team]:
-    """Return a team for each range of prices that may be the best one for this table."""
-    unit, ends = problem.price_per_feature / PRICE_PER_FEATURE, recipe.highest_prices
-    if mean_largest_correlation(problem.train.table, problem.scaler, problem.columns) < _DEPENDENT:
-        ends = ends[-1:]
+    """Return a team for each range of prices that is worth training on this table."""
+    unit = problem.price_per_feature / PRICE_PER_FEATURE
     return [
         Team(
             problem.seed,
@@ -293,7 +287,7 @@ def _ranges(problem: Problem, table: int, recipe: Recipe, has_folds: bool) -> li
             lowest_price=LOWEST_PRICE * unit,
             n_folds=N_FOLDS if has_folds else None,
         )
-        for highest in ends
+        for highest in ranges_worth_training(problem, recipe.highest_prices)
     ]
 
 
