@@ -352,7 +352,7 @@ def test_features_that_screening_left_out_are_not_in_the_page(models, table, tmp
     members, model = models["binary"], copy(models["binary"])
     kept, X = [1, 2, 3, 5, 6], np.insert(table[0], [0, 3], 7.0, axis=1)
     features = SimpleNamespace(features=np.array(kept))
-    ensemble = SimpleNamespace(**{**vars(members.learned_.ensemble), "kept": features})
+    ensemble = SimpleNamespace(**{**vars(members.learned_.ensemble), "kept": features}, draws_given_row=False)
     model.learned_, model.n_features_in_ = replace(members.learned_, ensemble=ensemble), 7
     model.encoder_ = TableEncoder.fit_numbers([f"x{j + 1}" for j in range(7)], X)
     masks = np.zeros((40, 7))

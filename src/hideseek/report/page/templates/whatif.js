@@ -39,7 +39,7 @@ class WhatIf {
   /** Answer at another price, where the model answers for a range of them. */
   setPrice(price) {
     this.model.price = price;
-    this.before = this.model.run(this.columns.map((_, k) => this.own(k)));
+    this.rank();
     this.answer();
   }
 
@@ -75,11 +75,16 @@ class WhatIf {
       this.controls[k].forget?.();
       this.set(k, this.own(k));
     });
-    this.before = this.model.run(this.values);
-    this.ranked = [...this.before.masks.keys()].sort((a, b) => this.before.masks[b] - this.before.masks[a] || a - b);
     this.showAll = false;
-    this.arrange();
+    this.rank();
     this.answer();
+  }
+
+  /** Rank the features by what the row as it was shows of them at this price. */
+  rank() {
+    this.before = this.model.run(this.columns.map((_, k) => this.own(k)));
+    this.ranked = [...this.before.masks.keys()].sort((a, b) => this.before.masks[b] - this.before.masks[a] || a - b);
+    this.arrange();
   }
 
   /** Shown first: the features that decided the row as it was. */
