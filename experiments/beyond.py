@@ -57,10 +57,10 @@ Settings were settled on seeds from 100 on (LOG.md), with the same configuration
 once with them; on credit columns they had been run before with another choice of the range of prices, whose worst runs
 were looked at. The default reaches every goal in the mean. Its worst run on credit columns has 88.1, where the goal is
 85; those among 11 columns and where all columns are correlated, one of 120 each, have 94.0 and 76.3, below the goals of
-95 and 80. Single runs are bad with 300 and 1,000 rows. "best" has the present recipe among 11 and 100 columns, on credit
-columns and on California; its other settings, and the default among 20,000 columns, are of the recipe before, with
-three ranges of prices. Of "fast" only the settings shown were run. "paper" has a fixed price here and one seed; with
-the penalties of the paper see CLAIMS.md.
+95 and 80. Single runs are bad with 300 and 1,000 rows. "best" has the present recipe among 11 and 100 columns and on
+California; its other settings, and the default among 20,000 columns, are of the recipe before, with three ranges of
+prices. Of "fast" only the settings shown were run. "paper" has a fixed price here and one seed; with the penalties of
+the paper see CLAIMS.md.
 """
 
 
