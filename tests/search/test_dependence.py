@@ -5,6 +5,7 @@ from hideseek.datasets import make_syn
 from hideseek.engine.recipe import PRESETS
 from hideseek.engine.scaling import Scaler
 from hideseek.search.dependence import mean_largest_correlation, ranges_worth_training
+from hideseek.search.fitting import _ranges
 from hideseek.search.parts import Part
 from hideseek.search.problem import Problem
 
@@ -46,4 +47,5 @@ def test_low_prices_are_for_features_that_can_stand_in_for_one_another(rho, n_ro
     data = make_syn("Syn1", n_rows, rho=rho, random_state=0)
     problem = Problem(Part(data.X, data.y, None), None, Scaler.fit(data.X), 2, 0, data.feature_names)
     assert list(ranges_worth_training(problem, PRESETS["balanced"].highest_prices)) == ends
+    assert [team.price for team in _ranges(problem, 0, PRESETS["balanced"], True)] == pytest.approx(ends)
     assert ranges_worth_training(problem, (0.4,)) == (0.4,)

@@ -67,6 +67,8 @@ def test_there_is_no_second_turn_where_all_members_are_scouts(calls):
 def test_members_of_the_second_turn_are_those_that_one_turn_would_have_trained(switch, monkeypatch):
     X, y = (values[:1000] for values in switch)
     settings = {"steps": 40, "n_members": 3, "random_state": 0}
+    # Two ranges, so that there are scouts, and the same ones, so that it does not matter which is chosen.
+    monkeypatch.setattr("hideseek.search.fitting.ranges_worth_training", lambda *_: (0.4, 0.4))
 
     def weights(n_scouts):
         recipe = PRESETS["fast"]

@@ -12,6 +12,7 @@ import hideseek
 from hideseek import BlackBoxExplainer, HideSeekClassifier, HideSeekRegressor
 from hideseek.engine.along import mean_overlap
 from hideseek.search import Trust
+from hideseek.search.held_out import _of_pairs
 
 # the fits here are too short for masks to settle
 pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
@@ -101,6 +102,15 @@ def test_overlap_of_sets_worked_by_hand():
     np.testing.assert_allclose(mean_overlap(sets[:, :1]), [[1, 1 / 3, 1], [1 / 3, 1, 1 / 3], [1, 1 / 3, 1]])
     np.testing.assert_allclose(mean_overlap(sets[:, 1:]), [[1, 1, 0], [1, 1, 0], [0, 0, 1]])
     np.testing.assert_allclose(mean_overlap(sets), [[1, 2 / 3, 0.5], [2 / 3, 1, 1 / 6], [0.5, 1 / 6, 1]])
+
+
+def test_pairs_that_left_the_rows_out_alike_are_apart_from_the_others():
+    alike = np.array([[1.0, 0.1, 0.2], [0.1, 1.0, 0.3], [0.2, 0.3, 1.0]])
+    same, other = _of_pairs(
+        alike, np.array([1])
+    )  # the first and the third have learned from the rows, the second has not
+    assert same.tolist() == [0.2]
+    assert other.tolist() == [0.1, 0.3]
 
 
 @pytest.mark.parametrize(
