@@ -6,15 +6,20 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.util import find_spec
 from typing import TypeVar
 
 from hideseek.errors import HideSeekWarning
 
-__all__ = ["warn_caller", "warned_once"]
+__all__ = ["held_back", "warn_caller", "warned_once"]
 
 _Result = TypeVar("_Result")
+_Warning = tuple[str, type[Warning]]
+
+_later: ContextVar[list[_Warning] | None] = ContextVar("later", default=None)
 
 
 def _folder(package: str) -> str:
@@ -36,10 +41,25 @@ def warn_caller(message: str, category: type[Warning] = HideSeekWarning) -> None
         message: What happened and what to do.
         category: The class of the warning.
     """
+    later = _later.get()
+    if later is not None:
+        later.append((message, category))
+        return
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_LIBRARIES):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def held_back() -> Iterator[list[_Warning]]:
+    """Collect what ``warn_caller`` is given in this thread: its caller is not known here, and should warn later."""
+    collected: list[_Warning] = []
+    token = _later.set(collected)
+    try:
+        yield collected
+    finally:
+        _later.reset(token)
 
 
 def warned_once(said: set[str], work: Callable[[], _Result]) -> _Result:

@@ -43,6 +43,15 @@ CASES = {
         "columns": 17,
     },
     "wide layers": {"columns": 70, "hidden": (64, 40), "path": True, "cross_fit": True, "batch_size": 40},
+    "settled features": {"settled": True, "batch_size": 50},
+    "settled features of the default": {
+        "settled": True,
+        "folds": True,
+        "weighted": True,
+        "groups": (2, 1, 5),
+        "columns": 8,
+        "batch_size": 48,
+    },
     "everything": {
         "columns": 9,
         "groups": (4, 1, 4),
@@ -77,6 +86,7 @@ def make_problem(
     path=False,
     folds=False,
     groups=None,
+    settled=False,
 ) -> Problem:
     generator = torch.Generator().manual_seed(0)
     X = torch.randn(2, rows, columns, generator=generator)
@@ -92,7 +102,7 @@ def make_problem(
     lowest = price / 50 if path else None
     members = Members(member_seeds(0, 3), price, visible, np.array([1, 0, 1]), lowest, fold)
     group = Groups.from_widths(groups, DEVICE)
-    hide = Mlp((columns, *hidden, visible.shape[1] * (1 + path)))
+    hide = Mlp((columns, *((1,) if settled else hidden), visible.shape[1] * (1 + path)))
     stack, trainable = initial_stack(
         hide, Mlp((columns + path, *hidden, outputs)), members, DEVICE, 1 + cross_fit, group
     )
@@ -101,7 +111,10 @@ def make_problem(
     )
     how = {"batch_size": batch_size, "hidden_layers": hidden, "cross_fit": cross_fit, "logit_pull": 0.3}
     recipe = Recipe(steps=6, learning_rate=1e-2, **how)
-    data = Data(X, targets[target], weight, (torch.arange(rows) % 5).expand(2, -1) if folds else None).to(DEVICE)
+    of_row = (torch.arange(rows) % 5).expand(2, -1) if folds else None
+    shown = torch.rand(2, rows, visible.shape[1], generator=generator) < 0.5 if settled else None
+    selected = None if shown is None else shown.to(torch.uint8)
+    data = Data(X, targets[target], weight, of_row, selected).to(DEVICE)
     left_out = None if fold is None else torch.from_numpy(fold).to(DEVICE)
     loss = "squared_error" if target == "values" else "cross_entropy"
     return Problem(recipe, data, loss, stack, trainable, seeds, table, price.float(), visible.float(), left_out)

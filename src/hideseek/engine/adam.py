@@ -25,6 +25,8 @@ class Adam:
         epsilon: Added to the square root of the mean square.
 
     Attributes:
+        mean: Running mean of the gradients.
+        square: Running mean of their squares.
         t: Number of steps so far.
     """
 
@@ -39,8 +41,8 @@ class Adam:
         epsilon: float = 1e-8,
     ) -> None:
         self._parameters = parameters.detach()  # shares memory, not tracked by autograd
-        self._mean = torch.zeros_like(self._parameters)
-        self._square = torch.zeros_like(self._parameters)
+        self.mean = torch.zeros_like(self._parameters)
+        self.square = torch.zeros_like(self._parameters)
         self.t = torch.zeros((), device=parameters.device)
         self._learning_rate, self._weight_decay = learning_rate, weight_decay
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
@@ -51,8 +53,8 @@ class Adam:
         torch._fused_adamw_(
             [self._parameters],
             [gradient],
-            [self._mean],
-            [self._square],
+            [self.mean],
+            [self.square],
             [],
             [self.t],
             lr=share * self._learning_rate,

@@ -19,8 +19,8 @@ from torch import Tensor
 __all__ = ["for_each_block", "for_each_table", "one_thread", "resolve_device", "to_host", "training_threads"]
 
 _STREAMS = 4
-_MOST_THREADS = 8
-"""Threads for the work of single tables, much of which holds Python's lock."""
+_MOST_THREADS = 4
+"""Threads for the work of single tables, much of which holds Python's lock: more would mostly wait for it."""
 
 _ROWS_FOR_MANY_THREADS = 2**17
 """Rows in a step, over all members, from which more threads pay off even on a busy machine.

@@ -1,4 +1,4 @@
-"""The draws, forward pass and gradient of a step as one GPU kernel.
+"""The draws, forward pass and gradient of a step as one GPU kernel, and Adam as another.
 
 Operation by operation, every layer's values are written to GPU memory and read back; here a tile of rows stays in the
 registers from its draw to its gradient. ``BigSteps`` is the reference implementation that the kernel is tested against.
@@ -35,6 +35,7 @@ _WORTH_COMPILING = 2**25
 _CHUNK_ROWS = 1024
 _MOST_CHUNKS = 512
 _DRAW_BLOCK = 1024
+_ADAM_BLOCK = 1024
 
 _TILES = (64, 32, 16)
 """Rows that a program works on at a time: more are faster, fewer need less shared memory."""
@@ -54,8 +55,7 @@ def pays(problem: Problem) -> bool:
     """
     _, *hidden, n_outputs = problem.stack.seek.sizes
     return (
-        problem.data.selected is None
-        and problem.recipe.steps * problem.batch_size * problem.stack.n_members >= _WORTH_COMPILING
+        problem.recipe.steps * problem.batch_size * problem.stack.n_members >= _WORTH_COMPILING
         and len(hidden) == 2
         and max(*hidden, n_outputs) <= _WIDEST_HIDDEN
         and _n_inputs(problem) <= _WIDEST
@@ -82,7 +82,7 @@ def fused_steps(problem: Problem) -> FusedSteps:
 
 
 class FusedSteps(Steps):
-    """Runs everything of a step except Adam in one kernel, one program for each member and chunk of rows.
+    """Runs a step as two kernels: the gradient, one program for each member and chunk of rows, and Adam.
 
     Where members have two Seeks, a chunk has rows of one half of the batch.
 
@@ -103,10 +103,12 @@ class FusedSteps(Steps):
         self._gradients.zero_()  # a chunk writes only those of the Seek that learns from it
         self._done = torch.zeros(1, dtype=torch.int64, device=problem.seeds.device)
         self._grid = (n_seeks * chunks_of_seek, problem.stack.n_members)
+        schedule = self._schedule(0, problem.recipe.steps).to(self._done.device)
         self._arguments = {
             **_tensors(problem),
             **_sizes(problem),
             **_variant(problem),
+            "schedule": schedule,
             "done": self._done,
             "gradients": self._gradients,
             "loss_sum": self._loss_sum,
@@ -116,6 +118,24 @@ class FusedSteps(Steps):
             "ONE_TILE": chunk_rows <= tile_rows,
             "num_warps": tile_rows // 16,
             "num_stages": 1,
+        }
+        weights, adam = problem.stack.parameters, self._adam
+        self._adam_grid = (triton.cdiv(len(weights), _ADAM_BLOCK),)
+        self._of_adam = {
+            "parameters": weights,
+            "gradients": self._gradients,
+            "trainable": weights if problem.trainable is None else problem.trainable,
+            "mean": adam.mean,
+            "square": adam.square,
+            "schedule": schedule,
+            "done": self._done,
+            "size": len(weights),
+            "n_chunks": len(self._gradients),
+            "beta1": adam.beta1,
+            "beta2": adam.beta2,
+            "epsilon": adam.epsilon,
+            "SOME_TRAIN": problem.trainable is not None,
+            "BLOCK": _ADAM_BLOCK,
         }
         self._launch()  # compiles
         self._loss_sum.zero_()
@@ -128,8 +148,8 @@ class FusedSteps(Steps):
         """See ``Steps.run``."""
         for _ in range(n_steps):
             self._launch()
+            kernels.adam[self._adam_grid](**self._of_adam)
             self._done += 1
-            self._move()
 
 
 def _tensors(problem: Problem) -> dict[str, Tensor]:
@@ -141,6 +161,7 @@ def _tensors(problem: Problem) -> dict[str, Tensor]:
         "X": X,
         "target": data.target.contiguous(),
         "weight": X if data.weight is None else data.weight.contiguous(),
+        "selected": X if data.selected is None else data.selected.contiguous(),
         "own_rows": own_rows(problem).int() if _has_own_rows(problem) else problem.table,
         "feature_of": problem.table if stack.groups is None else stack.groups.feature,
         "parameters": stack.parameters,
@@ -161,8 +182,6 @@ def _sizes(problem: Problem) -> dict[str, float]:
         "n_rows": problem.data.X.shape[1],
         "n_own": problem.n_learned // stack.n_seeks,
         "batch_size": problem.batch_size,
-        "n_steps": float(recipe.steps),
-        "power": float(recipe.anneal_power),
         "farthest_logit": FARTHEST_LOGIT,
         "logit_pull": recipe.logit_pull / problem.batch_size,
     }
@@ -171,19 +190,20 @@ def _sizes(problem: Problem) -> dict[str, float]:
 def _variant(problem: Problem) -> dict[str, Any]:
     """Return what the kernel is compiled for, beside the tiles."""
     stack, data = problem.stack, problem.data
-    n_columns, *hidden, _ = stack.hide.sizes
+    hidden, n_outputs = stack.seek.sizes[1:-1], stack.seek.sizes[-1]
     values, gradients = _PRECISIONS[torch.get_float32_matmul_precision()]
     kinds = {"squared_error": "values"} if data.target.dtype != torch.int64 else {}
     return {
-        "D": n_columns,
+        "D": stack.hide.sizes[0],
         "F": problem.visible.shape[1],
         "H1": hidden[0],
         "H2": hidden[1],
-        "C": stack.seek.sizes[-1],
+        "C": n_outputs,
+        "HIDE": stack.hide.n_parameters,
         "DP": _padded(_n_inputs(problem)),
         "H1P": _padded(hidden[0]),
         "H2P": _padded(hidden[1]),
-        "CP": _padded(stack.seek.sizes[-1]),
+        "CP": _padded(n_outputs),
         "SEEKS": stack.n_seeks,
         "PATH": stack.price_range is not None,
         "GROUPS": stack.groups is not None,
@@ -191,6 +211,7 @@ def _variant(problem: Problem) -> dict[str, Any]:
         "DRAWN": not problem.full_batch,
         "OWN_ROWS": _has_own_rows(problem),
         "WEIGHTED": data.weight is not None,
+        "SETTLED": data.selected is not None,
         "VALUES": values,
         "GRADIENTS": gradients,
     }

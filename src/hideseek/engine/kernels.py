@@ -5,7 +5,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-__all__ = ["draw", "gradient"]
+__all__ = ["adam", "draw", "gradient"]
 
 
 @triton.jit
@@ -75,6 +75,25 @@ def _load_layer(base, rows, inside, IN: tl.constexpr, INP: tl.constexpr):
     """
     bias = tl.load(base + rows * (IN + 1) + IN, mask=inside, other=0.0)
     return _load(base, rows, inside, IN + 1, IN, INP), bias[None, :]
+
+
+@triton.jit
+def _forward(
+    x, parameters, at1, at2, at3, units3, is3,
+    IN: tl.constexpr, INP: tl.constexpr, H1: tl.constexpr, H1P: tl.constexpr, H2: tl.constexpr, H2P: tl.constexpr,
+    VALUES: tl.constexpr,
+):  # fmt: skip
+    """Return the matrices of a network, the values of its hidden layers and its output.
+
+    The first matrix has its bias as a column, by which a one among the inputs is multiplied.
+    """
+    units1, units2 = tl.arange(0, H1P), tl.arange(0, H2P)
+    W1 = _load(parameters + at1, units1, units1 < H1, IN + 1, IN + 1, INP)
+    W2, b2 = _load_layer(parameters + at2, units2, units2 < H2, H1, H1P)
+    W3, b3 = _load_layer(parameters + at3, units3, is3, H2, H2P)
+    h1 = tl.maximum(tl.dot(x, tl.trans(W1), input_precision=VALUES), 0.0)
+    h2 = tl.maximum(tl.dot(h1, tl.trans(W2), input_precision=VALUES) + b2, 0.0)
+    return W1, W2, W3, h1, h2, tl.dot(h2, tl.trans(W3), input_precision=VALUES) + b3
 
 
 @triton.jit
@@ -151,14 +170,19 @@ def _loss(y_hat, target, rows, valid, outputs, C: tl.constexpr, TARGET: tl.const
 
 
 @triton.jit
+def _add(places, values, inside):
+    tl.store(places, tl.load(places, mask=inside, other=0.0) + values, mask=inside)
+
+
+@triton.jit
 def gradient(
-    X, target, weight, own_rows, feature_of, parameters, prices, log_prices, tables, batch_keys, draw_keys, price_keys,
-    done, gradients, loss_sum, mask_sum, n_members, n_rows, n_own, batch_size, chunk_rows, n_steps, power,
+    X, target, weight, selected, own_rows, feature_of, parameters, prices, log_prices, tables, batch_keys, draw_keys,
+    price_keys, schedule, done, gradients, loss_sum, mask_sum, n_members, n_rows, n_own, batch_size, chunk_rows,
     farthest_logit, logit_pull,
-    D: tl.constexpr, F: tl.constexpr, H1: tl.constexpr, H2: tl.constexpr, C: tl.constexpr,
+    D: tl.constexpr, F: tl.constexpr, H1: tl.constexpr, H2: tl.constexpr, C: tl.constexpr, HIDE: tl.constexpr,
     DP: tl.constexpr, H1P: tl.constexpr, H2P: tl.constexpr, CP: tl.constexpr,
     SEEKS: tl.constexpr, PATH: tl.constexpr, GROUPS: tl.constexpr, TARGET: tl.constexpr,
-    DRAWN: tl.constexpr, OWN_ROWS: tl.constexpr, WEIGHTED: tl.constexpr,
+    DRAWN: tl.constexpr, OWN_ROWS: tl.constexpr, WEIGHTED: tl.constexpr, SETTLED: tl.constexpr,
     TILE: tl.constexpr, ONE_TILE: tl.constexpr, VALUES: tl.constexpr, GRADIENTS: tl.constexpr,
 ):  # fmt: skip
     """Add the gradient and losses of one member on one chunk of its batch; names as in ``HideSeek.gradient``.
@@ -168,11 +192,14 @@ def gradient(
     Masks are computed column by column: the columns of a feature read the same row of Hide's last layer, and so have
     the same mask. The price of a feature counts at its first column.
 
+    Where features are settled, ``selected`` has what a row is shown: Hide, of ``HIDE`` parameters, is not asked and has
+    no gradient.
+
     Where a chunk is a single tile, Seek's gradients are written at once, to free their registers.
     """
     chunk, member = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
     step = tl.load(done)
-    share = tl.exp2(power * tl.log2((step + 1).to(tl.float32) / n_steps)) / batch_size
+    share = tl.load(schedule + 4 * step) / batch_size
     draw_key, batch_key = _step_key(draw_keys, member, step), _step_key(batch_keys, member, step)
     first_row = tl.load(tables + member) * n_rows
     rows_of_seek, chunks_of_seek = batch_size // SEEKS, tl.num_programs(0) // SEEKS
@@ -190,10 +217,10 @@ def gradient(
     S4: tl.constexpr = H1 * T4
     S6: tl.constexpr = C * T3
     at1, at2, at3 = member * S1, n_members * S1 + member * S2, n_members * (S1 + S2) + member * S3
-    at4 = n_members * (S1 + S2 + S3) + member * SEEKS * S4
-    at5 = n_members * (S1 + S2 + S3 + SEEKS * S4) + member * SEEKS * S2
-    at6 = n_members * (S1 + S2 + S3 + SEEKS * (S4 + S2)) + member * SEEKS * S6
-    gradients += chunk * n_members * (S1 + S2 + S3 + SEEKS * (S4 + S2 + S6))
+    at4 = n_members * HIDE + member * SEEKS * S4
+    at5 = n_members * (HIDE + SEEKS * S4) + member * SEEKS * S2
+    at6 = n_members * (HIDE + SEEKS * (S4 + S2)) + member * SEEKS * S6
+    gradients += chunk * n_members * (HIDE + SEEKS * (S4 + S2 + S6))
 
     columns, units1, units2 = tl.arange(0, DP), tl.arange(0, H1P), tl.arange(0, H2P)
     outputs = tl.arange(0, CP)
@@ -230,19 +257,20 @@ def gradient(
         picks = first_row + _integers(feature[None, :] * batch_size + places[:, None], draw_key, n_rows)
         x_hat = tl.load(X + picks * D + columns[None, :], mask=inside, other=1.0)
 
-        W1 = _load(parameters + at1, units1, is1, T1, D + 1, DP)
-        W2, b2 = _load_layer(parameters + at2, units2, is2, H1, H1P)
-        A3, a3 = _load_layer(parameters + at3, feature, is_column, H2, H2P)
-        h1 = tl.maximum(tl.dot(x, tl.trans(W1), input_precision=VALUES), 0.0)
-        h2 = tl.maximum(tl.dot(h1, tl.trans(W2), input_precision=VALUES) + b2, 0.0)
-        a = tl.dot(h2, tl.trans(A3), input_precision=VALUES) + a3
-        if PATH:
-            B3, b3 = _load_layer(parameters + at3 + F * T3, feature, is_column, H2, H2P)
-            b = tl.dot(h2, tl.trans(B3), input_precision=VALUES) + b3 + 1
-            a -= _softplus(b) * u
-            b_share = -tl.sigmoid(b) * u
-            pull = tl.where(is_first, logit_pull, 0.0)[None, :] * counts[:, None] * tl.maximum(a - farthest_logit, 0.0)
-        mask = tl.sigmoid(a)
+        if SETTLED:
+            mask = tl.load(selected + rows[:, None] * F + feature[None, :], mask=inside, other=0).to(tl.float32)
+        else:
+            _, W2, A3, h1, h2, a = _forward(
+                x, parameters, at1, at2, at3, feature, is_column, D, DP, H1, H1P, H2, H2P, VALUES
+            )
+            if PATH:
+                B3, b3 = _load_layer(parameters + at3 + F * T3, feature, is_column, H2, H2P)
+                b = tl.dot(h2, tl.trans(B3), input_precision=VALUES) + b3 + 1
+                a -= _softplus(b) * u
+                b_share = -tl.sigmoid(b) * u
+                too_far = tl.maximum(a - farthest_logit, 0.0)
+                pull = tl.where(is_first, logit_pull, 0.0)[None, :] * counts[:, None] * too_far
+            mask = tl.sigmoid(a)
         masks += counts[:, None] * mask
         shown = x - x_hat
         z = x_hat + mask * shown
@@ -252,12 +280,9 @@ def gradient(
         for turn in tl.static_range(SEEKS):  # first the Seek that learns, last the one that Hide learns through
             seek = (half + turn) % SEEKS
             own4, own5, own6 = at4 + seek * S4, at5 + seek * S2, at6 + seek * S6
-            V1 = _load(parameters + own4, units1, is1, T4, T4, DP)
-            V2, c2 = _load_layer(parameters + own5, units2, is2, H1, H1P)
-            V3, c3 = _load_layer(parameters + own6, outputs, is_output, H2, H2P)
-            s1 = tl.maximum(tl.dot(z, tl.trans(V1), input_precision=VALUES), 0.0)
-            s2 = tl.maximum(tl.dot(s1, tl.trans(V2), input_precision=VALUES) + c2, 0.0)
-            y_hat = tl.dot(s2, tl.trans(V3), input_precision=VALUES) + c3
+            V1, V2, V3, s1, s2, y_hat = _forward(
+                z, parameters, own4, own5, own6, outputs, is_output, D + PATH, DP, H1, H1P, H2, H2P, VALUES
+            )
             loss, y_hat_slope = _loss(y_hat, target, rows, valid, outputs[None, :], C, TARGET)
             d6 = y_hat_slope * (counts / batch_size)[:, None]
             if turn == 0:
@@ -278,22 +303,24 @@ def gradient(
                     _store(gradients + own4, dV1, units1, is1, T4, T4)
             if turn == SEEKS - 1:
                 losses += counts * loss
-                d_mask = tl.dot(d4, V1, input_precision=GRADIENTS) * shown + price * level[:, None]
+                if not SETTLED:
+                    d_mask = tl.dot(d4, V1, input_precision=GRADIENTS) * shown + price * level[:, None]
 
-        d3 = d_mask * mask * (1 - mask) + pull
-        dA3 = tl.dot(tl.trans(d3), h2, acc=dA3, input_precision=GRADIENTS)
-        da3 += tl.sum(d3, axis=0)
-        d2 = tl.dot(d3, A3, input_precision=GRADIENTS)
-        if PATH:
-            d3 *= b_share
-            dB3 = tl.dot(tl.trans(d3), h2, acc=dB3, input_precision=GRADIENTS)
-            db3 += tl.sum(d3, axis=0)
-            d2 = tl.dot(d3, B3, acc=d2, input_precision=GRADIENTS)
-        d2 = tl.where(h2 > 0, d2, 0.0)
-        dW2 = tl.dot(tl.trans(d2), h1, acc=dW2, input_precision=GRADIENTS)
-        db2 += tl.sum(d2, axis=0)
-        d1 = tl.where(h1 > 0, tl.dot(d2, W2, input_precision=GRADIENTS), 0.0)
-        dW1 = tl.dot(tl.trans(d1), x, acc=dW1, input_precision=GRADIENTS)
+        if not SETTLED:
+            d3 = d_mask * mask * (1 - mask) + pull
+            dA3 = tl.dot(tl.trans(d3), h2, acc=dA3, input_precision=GRADIENTS)
+            da3 += tl.sum(d3, axis=0)
+            d2 = tl.dot(d3, A3, input_precision=GRADIENTS)
+            if PATH:
+                d3 *= b_share
+                dB3 = tl.dot(tl.trans(d3), h2, acc=dB3, input_precision=GRADIENTS)
+                db3 += tl.sum(d3, axis=0)
+                d2 = tl.dot(d3, B3, acc=d2, input_precision=GRADIENTS)
+            d2 = tl.where(h2 > 0, d2, 0.0)
+            dW2 = tl.dot(tl.trans(d2), h1, acc=dW2, input_precision=GRADIENTS)
+            db2 += tl.sum(d2, axis=0)
+            d1 = tl.where(h1 > 0, tl.dot(d2, W2, input_precision=GRADIENTS), 0.0)
+            dW1 = tl.dot(tl.trans(d1), x, acc=dW1, input_precision=GRADIENTS)
 
     own4, own5, own6 = at4 + half * S4, at5 + half * S2, at6 + half * S6
     if not ONE_TILE:
@@ -302,13 +329,35 @@ def gradient(
         _store(gradients + own4, dV1, units1, is1, T4, T4)
     _store_bias(gradients + own6, dc3, outputs, is_output, T3)
     _store_bias(gradients + own5, dc2, units2, is2, T2)
-    _store(gradients + at1, dW1, units1, is1, T1, T1)
-    _store(gradients + at2, dW2, units2, is2, T2, H1)
-    _store_bias(gradients + at2, db2, units2, is2, T2)
-    _store_masks_layer(gradients + at3, dA3, da3, columns, feature, is_column, H2, F, GROUPS)
-    if PATH:
-        _store_masks_layer(gradients + at3 + F * T3, dB3, db3, columns, feature, is_column, H2, F, GROUPS)
-    loss_at = loss_sum + (chunk * n_members + member) * C
-    tl.store(loss_at, tl.load(loss_at) + tl.sum(losses, axis=0))
-    mask_at = mask_sum + (chunk * n_members + member) * F + feature
-    tl.store(mask_at, tl.load(mask_at, mask=is_first, other=0.0) + tl.sum(masks, axis=0), mask=is_first)
+    if not SETTLED:
+        _store(gradients + at1, dW1, units1, is1, T1, T1)
+        _store(gradients + at2, dW2, units2, is2, T2, H1)
+        _store_bias(gradients + at2, db2, units2, is2, T2)
+        _store_masks_layer(gradients + at3, dA3, da3, columns, feature, is_column, H2, F, GROUPS)
+        if PATH:
+            _store_masks_layer(gradients + at3 + F * T3, dB3, db3, columns, feature, is_column, H2, F, GROUPS)
+    _add(loss_sum + (chunk * n_members + member) * C, tl.sum(losses, axis=0), True)
+    _add(mask_sum + (chunk * n_members + member) * F + feature, tl.sum(masks, axis=0), is_first)
+
+
+@triton.jit
+def adam(
+    parameters, gradients, trainable, mean, square, schedule, done, size, n_chunks, beta1, beta2, epsilon,
+    SOME_TRAIN: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Update weights against the sum of the chunks' gradients; see ``Adam``, and ``Steps`` for the schedule."""
+    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    inside, now = at < size, schedule + 4 * tl.load(done)
+    slope = tl.zeros((BLOCK,), tl.float32)
+    for _ in range(n_chunks):
+        slope += tl.load(gradients + at, mask=inside, other=0.0)
+        gradients += size
+    if SOME_TRAIN:
+        slope *= tl.load(trainable + at, mask=inside, other=0.0)
+    m, v = tl.load(mean + at, mask=inside, other=0.0), tl.load(square + at, mask=inside, other=0.0)
+    m, v = beta1 * m + (1 - beta1) * slope, beta2 * v + (1 - beta2) * slope * slope
+    weight = tl.load(now + 3) * tl.load(parameters + at, mask=inside, other=0.0)
+    weight -= tl.load(now + 1) * m / (tl.sqrt(v) * tl.load(now + 2) + epsilon)
+    tl.store(mean + at, m, mask=inside)
+    tl.store(square + at, v, mask=inside)
+    tl.store(parameters + at, weight, mask=inside)

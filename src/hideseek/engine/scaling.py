@@ -78,9 +78,9 @@ class Scaler:
             scaled = self.ramps.behind(torch.from_numpy(scaled)).numpy()
         return scaled.astype(np.float32)
 
-    def with_ramps(self, X: NDArray[np.floating]) -> Scaler:
+    def with_ramps(self, X: NDArray[np.floating], device: torch.device | None = None) -> Scaler:
         """Return the same scaler with ramps, fitted to at most ``_ROWS_FOR_RAMPS`` of these rows."""
-        return replace(self, ramps=Ramps.fit(self._scaled(X[:: -(-len(X) // _ROWS_FOR_RAMPS)])))
+        return replace(self, ramps=Ramps.fit(self._scaled(X[:: -(-len(X) // _ROWS_FOR_RAMPS)]), device))
 
     def _scaled(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
         with np.errstate(over="ignore"):

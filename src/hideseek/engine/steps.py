@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from hideseek.engine.adam import Adam
-from hideseek.engine.objective import cooled
+from hideseek.engine.objective import annealed, cooled
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.stack import Data, Stack
 
@@ -116,3 +116,13 @@ class Steps(ABC):
         recipe = self._problem.recipe
         rate = cooled(self._adam.t + 1, recipe.steps, recipe.cooldown).float() if recipe.cooldown else 1.0
         self._adam.step(gradient, share=rate)
+
+    def _schedule(self, done: int, n_steps: int) -> Tensor:
+        """Return the share of the price and Adam's factors for each step after ``done``. Shape: ``(steps, 4)``."""
+        recipe, adam = self._problem.recipe, self._adam
+        t = torch.arange(done + 1, done + n_steps + 1)
+        share = annealed(t, recipe.steps, recipe.anneal_power)
+        rate = recipe.learning_rate * cooled(t, recipe.steps, recipe.cooldown)
+        step_size = rate / (1 - adam.beta1 ** t.double())
+        correction = (1 - adam.beta2 ** t.double()).rsqrt()
+        return torch.stack((share, step_size, correction, 1 - rate * recipe.weight_decay), dim=1).float()

@@ -21,7 +21,7 @@ from hideseek.estimators._file_checks import check_state
 from hideseek.estimators._forgetting import fitted_or_forgotten, gradients_as_before
 from hideseek.estimators._learned import LearnedAttribute
 from hideseek.estimators._many import Problem as GivenProblem
-from hideseek.estimators._many import check_one_stack, models_for
+from hideseek.estimators._many import check_one_stack, for_each_problem, models_for
 from hideseek.estimators._masks import check_columns, summarise_masks
 from hideseek.estimators._parameters import RULES, draw_seed, given_penalty, resolve_recipe, resolve_screening
 from hideseek.estimators._state import parameters_from, restore_state, state_of
@@ -184,15 +184,16 @@ class BaseHideSeek(Answering):
         Returns:
             One fitted estimator per problem, in the same order.
         """
-        models, prepared = models_for(self, problems), []
-        for model, (X, y, _, _) in zip(models, problems, strict=True):
+        models = models_for(self, problems)
+        for model in models:
             model._check_parameters()
-            prepared.append(model._prepared(X, y, None))
+        prepared = for_each_problem(
+            lambda model, given: model._prepared(*given[:2], None), self.device, models, problems
+        )
         check_one_stack(models, [problem.shape for problem in prepared])
         with gradients_as_before():
             found = learn(models[0]._settings(prepared[0]), prepared)
-        for model, learned, problem in zip(models, found, prepared, strict=True):
-            model._take(learned, problem)
+        for_each_problem(lambda model, *own: model._take(*own), self.device, models, found, prepared)
         return models
 
     def set_params(self, **params: Any) -> Self:

@@ -1,20 +1,23 @@
-"""Many problems at once: what ``fit_many`` takes, and which problems can share a stack."""
+"""Many problems at once: what ``fit_many`` takes, which problems can share a stack, and work on each of them."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from sklearn.base import clone
 
+from hideseek.engine.device import for_each_table, resolve_device
 from hideseek.errors import InputError
+from hideseek.warn import held_back, warn_caller
 
-__all__ = ["Problem", "check_one_stack", "models_for"]
+__all__ = ["Problem", "check_one_stack", "for_each_problem", "models_for"]
 
 Problem = tuple[Any, Any, int, Mapping[str, Any]]
 """X, y, the seed, and the parameters that differ from those of the method that fits it."""
 
 _Model = TypeVar("_Model")
+_Result = TypeVar("_Result")
 
 
 def models_for(method: _Model, problems: Sequence[Problem]) -> list[_Model]:
@@ -37,3 +40,18 @@ def check_one_stack(models: Sequence[Any], shapes: Sequence[Hashable]) -> None:
             "problems must have tables of one shape, as many classes, and parameters that differ in the penalty "
             f"alone; {n_shapes} shapes and {len(settings)} sets of parameters came: call fit_many for each"
         )
+
+
+def for_each_problem(work: Callable[..., _Result], device: str, *cases: Sequence[Any]) -> list[_Result]:
+    """Return the result of each case, as ``map`` does, on the threads of ``for_each_table``; warn in their order."""
+
+    def quietly(case: tuple[Any, ...]) -> tuple[_Result, list[tuple[str, type[Warning]]]]:
+        with held_back() as warnings:
+            return work(*case), warnings
+
+    results = []
+    for result, warnings in for_each_table(quietly, list(zip(*cases, strict=True)), resolve_device(device)):
+        for message, category in warnings:
+            warn_caller(message, category)
+        results.append(result)
+    return results

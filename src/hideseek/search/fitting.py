@@ -102,7 +102,7 @@ def _trim_all(settings: Settings, problems: Sequence[Problem], device: torch.dev
 
     def trimmed(problem: Problem) -> Trimmed:
         one = trim(problem, most, find_copies=bool(recipe.highest_prices), device=device)
-        return one._replace(problem=one.problem.with_ramps()) if recipe.ramps else one
+        return one._replace(problem=one.problem.with_ramps(device)) if recipe.ramps else one
 
     if most:  # screening fills the memory of a GPU, so it takes one table at a time
         return [trimmed(problem) for problem in problems]
@@ -254,10 +254,13 @@ def _train_one_price(training: _Training) -> list[Learned]:
 def _train_ranges(training: _Training) -> list[Learned]:
     """Train for ranges of prices, and choose a range and a price for each problem."""
     settings, n_given = training.settings, training.n_given
-    searches = [
-        Search(_ranges(problem, i, settings.recipe, table.fold is not None), table, partial(training.ensemble, i))
-        for i, (problem, table) in enumerate(zip(training.problems, training.tables, strict=True))
-    ]
+
+    def search(i: int) -> Search:
+        table = training.tables[i]
+        ranges = _ranges(training.problems[i], i, settings.recipe, table.fold is not None)
+        return Search(ranges, table, partial(training.ensemble, i))
+
+    searches = for_each_table(search, range(len(training.problems)), training.device)
     n_scouts = n_members = settings.recipe.n_members
     if any(len(search.ranges) > 1 for search in searches):
         n_scouts = min(settings.recipe.n_scouts, n_members)

@@ -15,7 +15,7 @@ from hideseek.engine.along import answers_to, mean_overlap, overlaps, price_boun
 from hideseek.engine.device import for_each_table, one_thread
 from hideseek.engine.ensemble import Ensemble, Rows
 from hideseek.engine.questions import Question, can_join
-from hideseek.search.losses import loss_of_nothing, mean_and_error, row_losses, score
+from hideseek.search.losses import loss_of_nothing, mean_and_error, row_losses, scores
 from hideseek.search.parts import LearnedFrom, Part
 from hideseek.search.path import Floats
 from hideseek.search.trust import Trust
@@ -97,11 +97,11 @@ def _trust(fitted: Fitted, groups: Sequence[_Group], answers: Sequence[_Answers]
     if not groups:
         return Trust(score_name, 0, n_features).with_warnings()
     rows = _joined([group.rows for group in groups])
-    selected, everything = (
-        np.concatenate(parts).astype(np.float64)
-        for parts in ([each.selected for each in answers], [each.everything for each in answers])
-    )
-    losses = np.stack([row_losses(loss, output, rows.target) for output in (selected, everything)])
+    parts = [each.selected for each in answers], [each.everything for each in answers]
+    outputs = np.stack([np.concatenate(part).astype(np.float64) for part in parts])
+    selected, everything = outputs
+    losses = row_losses(loss, outputs, rows.target)
+    score_selected, score_all = scores(loss, outputs, rows.target, fitted.ensemble.pool.device)
     (loss_selected, loss_all), _ = mean_and_error(losses, rows.weight)
     _, error = mean_and_error(losses[:1] - losses[1:], rows.weight)
     pairs = [_of_pairs(each.alike, group.members) for each, group in zip(answers, groups, strict=True)]
@@ -110,8 +110,8 @@ def _trust(fitted: Fitted, groups: Sequence[_Group], answers: Sequence[_Answers]
         len(rows.target),
         n_features,
         n_selected=float(np.concatenate([each.n_selected for each in answers]).mean()),
-        score_selected=_known(score(loss, selected, rows.target)),
-        score_all=_known(score(loss, everything, rows.target)),
+        score_selected=_known(score_selected),
+        score_all=_known(score_all),
         score_none=0.0 if score_name == "r2" else 0.5,
         loss_selected=_known(loss_selected),
         loss_all=_known(loss_all),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from hideseek.engine.draws import columns_given
@@ -83,9 +84,9 @@ class Problem:
             return columns
         return np.logical_or.reduceat(columns, np.cumsum((0, *self.widths[:-1])))
 
-    def with_ramps(self) -> Problem:
-        """Return the problem with columns of an odd shape seen in pieces as well."""
-        return replace(self, scaler=self.scaler.with_ramps(self.train.table))
+    def with_ramps(self, device: torch.device | None = None) -> Problem:
+        """Return the problem with columns of an odd shape seen in pieces as well; ``device``: where to find them."""
+        return replace(self, scaler=self.scaler.with_ramps(self.train.table, device))
 
     def of_features(self, features: NDArray[np.intp]) -> Problem:
         """Return the problem with some of the features. What a penalty means does not change."""

@@ -14,7 +14,6 @@ from torch import Tensor
 from hideseek.engine.batches import own_rows
 from hideseek.engine.draws import Keys, Stream
 from hideseek.engine.native.library import MOST_LAYERS, Task, load
-from hideseek.engine.objective import annealed, cooled
 from hideseek.engine.path import FARTHEST_LOGIT
 from hideseek.engine.steps import Problem, Steps
 
@@ -134,7 +133,7 @@ class NativeSteps(Steps):
         last = self._done + n_steps
         while self._done < last:
             count = min(self._most_steps, last - self._done)
-            members, schedule = iter(range(self._task.n_members)), self._schedule(count)
+            members, schedule = iter(range(self._task.n_members)), self._schedule(self._done, count)
             if self._pool is None:
                 self._work(members, schedule, self._rooms[0])
             else:
@@ -152,13 +151,3 @@ class NativeSteps(Steps):
         call = partial(self._library.hideseek_run, self._level, byref(self._task), room.data_ptr())
         for member in members:
             call(member, self._done, len(schedule), schedule.data_ptr())
-
-    def _schedule(self, n_steps: int) -> Tensor:
-        """Return the share of the price and Adam's factors for each step. Shape: ``(steps, 4)``."""
-        recipe, adam = self._problem.recipe, self._adam
-        t = torch.arange(self._done + 1, self._done + n_steps + 1)
-        share = annealed(t, recipe.steps, recipe.anneal_power)
-        rate = recipe.learning_rate * cooled(t, recipe.steps, recipe.cooldown)
-        step_size = rate / (1 - adam.beta1 ** t.double())
-        correction = (1 - adam.beta2 ** t.double()).rsqrt()
-        return torch.stack((share, step_size, correction, 1 - rate * recipe.weight_decay), dim=1).float()
