@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+import torch
 from sklearn.base import clone
 
 import hideseek
@@ -107,3 +108,15 @@ def test_the_method_itself_stays_unfitted_and_bad_parameters_are_named():
     assert not method.__sklearn_is_fitted__()
     with pytest.raises(InputError, match="penalty=-1"):
         method.fit_many([(*problem(0), 0, {"penalty": -1})])
+
+
+def test_warnings_of_problems_point_at_the_caller_in_order_though_other_threads_find_them(monkeypatch):
+    monkeypatch.setattr("hideseek.estimators._many.resolve_device", lambda device: torch.device("cuda"))
+    problems = [(*problem(seed, rows=100), seed, {}) for seed in range(6)]
+    for seed, (X, _, _, _) in enumerate(problems):
+        X[:, seed] = 1.0
+    with pytest.warns(HideSeekWarning) as caught:
+        HideSeekClassifier(**QUICK, device="cpu").fit_many(problems)
+    of_columns = [each for each in caught if "constant" in str(each.message)]
+    assert [str(each.message).split(": ")[1] for each in of_columns] == [f"x{seed + 1}" for seed in range(6)]
+    assert {each.filename for each in of_columns} == {__file__}

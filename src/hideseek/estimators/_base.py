@@ -6,6 +6,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any, Self, cast
 
 import numpy as np
@@ -195,6 +196,12 @@ class BaseHideSeek(Answering):
             found = learn(models[0]._settings(prepared[0]), prepared)
         for_each_problem(lambda model, *own: model._take(*own), self.device, models, found, prepared)
         return models
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of the parameters; scikit-learn would read the signature again at every use."""
+        return cast(list[str], super()._get_param_names())
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; a name that is not known is an InputError."""

@@ -297,16 +297,12 @@ def _ranges(problem: Problem, table: int, recipe: Recipe, has_folds: bool) -> li
 def _stand_ins(
     settings: Settings, ensemble: Ensemble, whole: Problem, trained: Problem, copies: dict[int, int]
 ) -> dict[str, Any]:
-    """Return what could take the place of each feature; nothing where the table is too short to hold rows out."""
-    fold = folds_of(trained.train.target, trained.seed)
-    if fold is None:
-        return {}
+    """Return what could take the place of each feature."""
     return stand_ins_among(
         ensemble,
         trained.train,
         trained.columns,
         Features(whole.train.table, whole.scaler, whole.columns, trained.known, copies),
-        fold,
         whole.names,
         loss=settings.loss,
         threshold=settings.threshold,

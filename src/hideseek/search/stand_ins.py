@@ -20,7 +20,7 @@ from hideseek.engine.device import one_thread
 from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.scaling import Scaler
 from hideseek.search.losses import row_losses
-from hideseek.search.parts import N_FOLDS, Part
+from hideseek.search.parts import N_FOLDS, Part, folds_of
 from hideseek.stand_ins import StandIn
 
 __all__ = ["Features", "stand_ins_among"]
@@ -165,7 +165,6 @@ def stand_ins_among(
     part: Part,
     columns: Sequence[slice],
     features: Features,
-    fold: NDArray[np.int64],
     names: Sequence[str],
     *,
     loss: str,
@@ -174,19 +173,23 @@ def stand_ins_among(
 ) -> dict[str, tuple[StandIn, ...]]:
     """Return, for each feature that held-out rows select, those that could take its place, the best first.
 
+    Nothing where the table is too short to hold rows out.
+
     Args:
         ensemble: At the price at which it answers; member i leaves out fold i modulo ``N_FOLDS``.
         part: The rows that it learned from, with the columns of the known features alone.
         columns: Of each known feature its columns in these rows.
         features: All features of the same rows.
-        fold: The fold of each row.
         names: Of all features.
         loss: "cross_entropy" or "squared_error".
         threshold: A feature is selected where its mean mask is greater.
-        seed: For the order of equal values.
+        seed: Of the folds, and for the order of equal values.
     """
     if len(features.known) <= _FEW_FEATURES and not any(map(features.candidates, features.known)):
         return {}  # no network has to be asked
+    fold = folds_of(part.target, seed)
+    if fold is None:
+        return {}
     draw, weights = np.random.default_rng(seed), part.relative_weight()
     candidates: dict[int, list[int]] = {}
     lost: dict[tuple[int, int | None], list[_Floats]] = {}
