@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-__all__ = ["LONG", "LOWEST_PRICE", "PRESETS", "PRICE_PER_FEATURE", "WIDE", "Recipe"]
+__all__ = ["LOWEST_PRICE", "PRESETS", "PRICE_PER_FEATURE", "SHORT", "WIDE", "Recipe"]
 
 LOWEST_PRICE = 0.00015
 """The lower end of every range of prices, in units of the prediction loss."""
 
-LONG, _SHORT = 10_000, 4000
-"""Rows below which a table is learned more carefully, and from smaller batches."""
+_LONG, SHORT = 10_000, 4000
+"""Rows up to which a table is learned more carefully, and below which it is learned from smaller batches."""
 
-WIDE, _WIDE_MEMBERS = 32, 8
-"""Features above which a table is screened and has more members, and how many."""
+WIDE = 32
+"""Features above which a table is screened."""
+
+_MEMBERS, _MEMBERS_OF_SHORT = 8, 10
+"""Members for a table that is wide or not long, and for a short one."""
 
 PRICE_PER_FEATURE = 0.3 / 11
 """What showing one feature of one row costs, in units of the prediction loss: the paper's 0.3 at 11 features."""
@@ -47,8 +50,6 @@ class Recipe:
         highest_prices: Ranges of prices, by their upper ends: members answer for all prices in a range, and held-out
             rows choose between ranges and prices. Not all of them are trained on every table: see
             ``search.dependence``. Empty: members answer for one price.
-        n_scouts: Members of each range that are trained to choose between ranges; the others of the ``n_members`` are
-            trained for the chosen range alone.
     """
 
     hidden_layers: tuple[int, ...] = (32, 32)
@@ -64,7 +65,6 @@ class Recipe:
     weight_decay: float = 0.0
     ramps: bool = False
     highest_prices: tuple[float, ...] = ()
-    n_scouts: int = 1
     cooldown: float = 0.0
     refinement: float = 0.0
     logit_pull: float = 0.0
@@ -72,28 +72,20 @@ class Recipe:
     def for_table(self, n_rows: int, n_features: int) -> Recipe:
         """Return the recipe for a table of this size: a short one is learned from smaller batches.
 
-        Weights decay more, up to eight times, the fewer rows there are, so that a network learns less by heart. Up to
-        ``LONG`` rows all members of every range are trained, since few rows hardly tell ranges apart. With many
-        features the chosen range has more members: screening leaves some features that mean nothing, which single
-        members select.
+        Weights decay more, up to eight times, the fewer rows there are, so that a network learns less by heart. Members
+        differ more the fewer rows they learn from, and so there are more of them. Of a wide table screening leaves some
+        features that mean nothing, which single members select.
         """
         if not self.highest_prices:
             return self
-        n_members = self.n_members
-        if n_features > WIDE and len(self.highest_prices) > 1:
-            n_members = max(n_members, _WIDE_MEMBERS)
-        if n_rows > LONG:
-            return replace(self, n_members=n_members)
-        batch_size = self.batch_size
-        if n_rows < _SHORT and batch_size is not None:
+        n_members, batch_size = self.n_members, self.batch_size
+        is_short, is_long = n_rows < SHORT, n_rows > _LONG
+        if len(self.highest_prices) > 1 and (n_features > WIDE or not is_long):
+            n_members = max(n_members, _MEMBERS_OF_SHORT if is_short else _MEMBERS)
+        if is_short and batch_size is not None:
             batch_size = -(-batch_size // 4)
-        return replace(
-            self,
-            weight_decay=self.weight_decay * min(LONG / n_rows, 8.0),
-            batch_size=batch_size,
-            n_scouts=self.n_members,
-            n_members=n_members,
-        )
+        weight_decay = self.weight_decay * min(max(_LONG / n_rows, 1.0), 8.0)
+        return replace(self, n_members=n_members, batch_size=batch_size, weight_decay=weight_decay)
 
     @property
     def n_seeks(self) -> int:
@@ -110,7 +102,6 @@ _PATH = Recipe(
     cross_fit=True,
     ramps=True,
     highest_prices=(0.05, 0.4),
-    n_scouts=2,
     cooldown=0.3,
     refinement=0.2,
     logit_pull=1e-3,

@@ -36,7 +36,6 @@ class Team:
         table: Index of the table they learn from.
         varies: The features that are not constant in that table. Shape: ``(features,)``, bool.
         n_members: Number of members.
-        first: Number of members with this seed that come before them, in another team.
         lowest_price: Lower end of the range of prices that the members are trained on; None: they have one price.
         n_folds: Each member in turn leaves out one of this many folds of its table; None: no folds.
     """
@@ -46,7 +45,6 @@ class Team:
     table: int
     varies: NDArray[np.bool_]
     n_members: int
-    first: int = 0
     lowest_price: float | None = None
     n_folds: int | None = None
 
@@ -64,11 +62,6 @@ class TrainedTeam:
     stack: Stack
     visible: Tensor
     history: History
-
-    def joined(self, other: TrainedTeam) -> TrainedTeam:
-        """Return this team followed by the members of another one."""
-        visible = torch.cat((self.visible, other.visible))
-        return TrainedTeam(self.stack.joined(other.stack), visible, self.history.joined(other.history))
 
 
 def train_teams(
@@ -118,11 +111,12 @@ def train_teams(
 def _members(teams: Sequence[Team], recipe: Recipe) -> Members:
     """Return the members of all teams in order."""
     counts = [team.n_members for team in teams]
-    seeds = _seeds(teams)
+    every = seeds_of_members([team.seed for team in teams], max(counts))
+    seeds = [own[:count] for own, count in zip(every, counts, strict=True)]
     lowest = [team.lowest_price for team in teams if team.lowest_price is not None]
-    folds = [_numbers(team) % team.n_folds for team in teams if team.n_folds is not None]
+    folds = [np.arange(team.n_members) % team.n_folds for team in teams if team.n_folds is not None]
     return Members(
-        np.concatenate([own[team.first :] for own, team in zip(seeds, teams, strict=True)]),
+        np.concatenate(seeds),
         np.repeat([team.price for team in teams], counts),
         np.concatenate([_visible(team, own, recipe) for own, team in zip(seeds, teams, strict=True)]),
         np.repeat([team.table for team in teams], counts),
@@ -131,23 +125,11 @@ def _members(teams: Sequence[Team], recipe: Recipe) -> Members:
     )
 
 
-def _numbers(team: Team) -> NDArray[np.int64]:
-    return np.arange(team.first, team.first + team.n_members)
-
-
-def _seeds(teams: Sequence[Team]) -> list[NDArray[np.int64]]:
-    """Return the seeds of each team's members, and of the members that come before them."""
-    counts = [team.first + team.n_members for team in teams]
-    seeds = seeds_of_members([team.seed for team in teams], max(counts))
-    return [own[:count] for own, count in zip(seeds, counts, strict=True)]
-
-
 def _visible(team: Team, seeds: NDArray[np.int64], recipe: Recipe) -> NDArray[np.bool_]:
     """Return the features that each member of one team sees. Shape: ``(members, features)``."""
     visible = np.tile(team.varies, (team.n_members, 1))
     if recipe.column_fraction < 1:
-        drawn = draw_columns(seeds, int(team.varies.sum()), recipe.column_fraction)
-        visible[:, team.varies] = drawn[team.first :]
+        visible[:, team.varies] = draw_columns(seeds, int(team.varies.sum()), recipe.column_fraction)
     return visible
 
 

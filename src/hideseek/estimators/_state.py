@@ -161,6 +161,7 @@ def _recipe_from(recipe: Description) -> Recipe:
     values = dict(recipe)
     values["hidden_layers"] = tuple(recipe["hidden_layers"])
     values["highest_prices"] = tuple(recipe.get("highest_prices", ()))
+    values.pop("n_scouts", None)  # of older files
     return Recipe(**values)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hideseek.engine.recipe import LONG
+from hideseek.engine.recipe import SHORT
 from hideseek.engine.scaling import Scaler
 from hideseek.search.problem import Problem
 
@@ -26,12 +26,12 @@ _MOST_ROWS, _MOST_COLUMNS = 5000, 2000
 def ranges_worth_training(problem: Problem, highest_prices: tuple[float, ...]) -> tuple[float, ...]:
     """Return the upper ends of these ranges, from low to high, that may be the best one for this table.
 
-    Of features that are hardly correlated the last range; of correlated ones the first in a long table, and in a short
-    table all, between which held-out rows choose.
+    Of features that are hardly correlated the last range. Of correlated ones the first; in a short table all, between
+    which held-out rows choose.
     """
     if mean_largest_correlation(problem.train.table, problem.scaler, problem.columns) < _DEPENDENT:
         return highest_prices[-1:]
-    return highest_prices[:1] if len(problem.train.target) > LONG else highest_prices
+    return highest_prices if len(problem.train.target) < SHORT else highest_prices[:1]
 
 
 def mean_largest_correlation(X: NDArray[np.floating], scaler: Scaler, features: Sequence[slice]) -> float:

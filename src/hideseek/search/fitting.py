@@ -261,10 +261,7 @@ def _train_ranges(training: _Training) -> list[Learned]:
         return Search(ranges, table, partial(training.ensemble, i))
 
     searches = for_each_table(search, range(len(training.problems)), training.device)
-    n_scouts = n_members = settings.recipe.n_members
-    if any(len(search.ranges) > 1 for search in searches):
-        n_scouts = min(settings.recipe.n_scouts, n_members)
-    ranges = train_ranges(training.train, searches, n_scouts, loss=settings.loss, threshold=settings.threshold)
+    ranges = train_ranges(training.train, searches, loss=settings.loss, threshold=settings.threshold)
 
     def at_price(case: tuple[Found, Problem]) -> _Trained:
         found, problem = case

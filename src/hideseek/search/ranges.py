@@ -1,9 +1,9 @@
-"""Training for ranges of prices: some members of every range, then the others of the range that does best."""
+"""Training for ranges of prices, and the choice of the range that does best."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.teams import Team, TrainedTeam
@@ -42,37 +42,23 @@ class Found:
     judged: Judged
 
 
-def train_ranges(
-    train: Train, searches: Sequence[Search], n_scouts: int, *, loss: str, threshold: float
-) -> list[Found]:
-    """Train ``n_scouts`` members of every range, choose a range for each table, and train its other members.
-
-    All members of all tables train at once, in each of the two turns, and are judged at once.
+def train_ranges(train: Train, searches: Sequence[Search], *, loss: str, threshold: float) -> list[Found]:
+    """Train the members of every range of all tables at once, and choose a range for each table.
 
     Args:
         train: Trains teams.
-        searches: The tables, with ranges of one shape.
-        n_scouts: Members of every range that are trained first.
+        searches: The tables.
         loss: "cross_entropy" or "squared_error".
         threshold: A feature is selected where its mean mask is greater.
     """
-    scouts = iter(train([replace(team, n_members=n_scouts) for search in searches for team in search.ranges]))
-    chosen, found = [], []
+    trained, found = iter(train([team for search in searches for team in search.ranges])), []
     for some in (searches[start : start + _AT_ONCE] for start in range(0, len(searches), _AT_ONCE)):
-        of_ranges = [(search, next(scouts)) for search in some for _ in search.ranges]
+        of_ranges = [(search, next(trained)) for search in some for _ in search.ranges]
         candidates = iter(_found(of_ranges, loss, threshold))
         for search in some:
             own = [next(candidates) for _ in search.ranges]
-            chosen.append(best_range([candidate.judged for candidate in own]))
-            found.append(own[chosen[-1]])
-    others = [
-        replace(team, first=n_scouts, n_members=team.n_members - n_scouts)
-        for team in (search.ranges[best] for search, best in zip(searches, chosen, strict=True))
-    ]
-    if not all(team.n_members for team in others):
-        return found
-    joined = [first.team.joined(team) for first, team in zip(found, train(others), strict=True)]
-    return _found(list(zip(searches, joined, strict=True)), loss, threshold)
+            found.append(own[best_range([candidate.judged for candidate in own])])
+    return found
 
 
 def _found(trained: Sequence[tuple[Search, TrainedTeam]], loss: str, threshold: float) -> list[Found]:
