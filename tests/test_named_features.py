@@ -74,7 +74,8 @@ def test_one_model_predicts_no_better_than_the_values_of_its_named_features_allo
 def test_an_ensemble_predicts_no_better_than_the_values_of_its_named_features_allow(preset, seed):
     model = HideSeekRegressor(preset, random_state=seed).fit(BITS[SAMPLE], Y[SAMPLE])
     error = ((model.predict(BITS) - Y) ** 2).mean()
-    assert error_allowed(agree(model.select(BITS))) <= error < 0.02 * Y.var()
+    allowed = error_allowed(agree(model.select(BITS)))
+    assert allowed <= error < allowed + 0.02 * Y.var(), "but nearly as well"
 
 
 @pytest.mark.parametrize("seed", [0, 1])

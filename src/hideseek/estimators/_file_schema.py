@@ -95,7 +95,7 @@ _RECIPE = Fields(
         "weight_decay": NOT_NEGATIVE,
         "ramps": BOOLEAN,
         "highest_prices": ListOf(POSITIVE),
-        "n_scouts": integer(1),
+        "n_scouts": integer(1),  # in older files
         "cooldown": _PROPORTION,
         "refinement": NOT_NEGATIVE,
         "logit_pull": NOT_NEGATIVE,

@@ -30,7 +30,7 @@ _MOST_ROWS = 1000
 
 _DRAWS = 4
 
-_WEIGHT_OF_FEATURES, _WEIGHT_OF_DISAGREEMENT = 0.0002, 0.1
+_WEIGHT_OF_FEATURES, _WEIGHT_OF_DISAGREEMENT = 0.0002, 0.2
 """Share of the explained loss that the square of the number of features counts for: each feature of a longer set has to
 explain more. And what it counts for if members differ in as many features as they select."""
 
@@ -41,7 +41,7 @@ _USUAL_POSITION, _POSITION_OF_WIDTH, _USUAL_WIDTH = 0.57, 0.024, log(0.4 / LOWES
 """Prices near the middle of a range are usually best: at ``_USUAL_POSITION`` of one that ends at 0.4, and lower in a
 range that ends earlier, by ``_POSITION_OF_WIDTH`` for each unit that the logarithm of its end is lower."""
 
-_POSITION_WEIGHT, _ROWS_OF_POSITION = 0.4, 10_000
+_POSITION_WEIGHT, _ROWS_OF_POSITION = 0.6, 10_000
 """A price is held against its distance to the usual position, the more so the fewer rows there are to tell prices
 apart, as if ``_ROWS_OF_POSITION`` rows had spoken for that position."""
 
