@@ -20,10 +20,9 @@ from hideseek.files import write_atomically
 PAGE = "README.md"
 """The page of an experiment, beside its tables and figures."""
 
-EARLIER_RECIPES = """Presets are those of earlier recipes in these rows: "balanced" on genes, MNIST, correlated columns
-and a million rows, the default in "audit", all of "rows" and "black_box", and those settings of "best" in "beyond" that
-its page names. "fast" in "synthetic" and "audit" selects as it does now; its predictions are of the state before some
-rows were shown the features of others, which changes an AUROC by up to .0004. Each experiment names its commits.
+EARLIER_RECIPES = """Presets are those of earlier recipes in these rows: "balanced" on genes, MNIST, correlated
+columns and a million rows, the default in "audit", all of "rows" and "black_box", "fast" everywhere, and those
+settings of "best" in "beyond" that its page names. Each experiment names its commits.
 """
 
 _REFERENCE = re.compile(r"{([^{}|]+)\|([^{}|]+)\|([^{}|]+)\|([^{}|]+)\|([^{}|]+)}")

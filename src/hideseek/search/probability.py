@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 __all__ = ["log_odds_terms", "selection_probability"]
 
-_INTERCEPT, _OF_MASK, _OF_PRICE = 3.03, 2.10, -1.06
+_INTERCEPT, _OF_MASK, _OF_PRICE = 1.92, 2.03, -0.66
 _LEAST = 1e-3
 """Masks nearer to 0 or 1 count as that near."""
 
