@@ -107,6 +107,13 @@ def test_the_usual_position_is_lower_in_a_range_that_ends_earlier():
     assert [_usual_position(7 * prices) for prices in ranges] == pytest.approx(found)  # of targets in other units
 
 
+@pytest.mark.parametrize(("agreeing", "chosen"), [(9, 9), (10, 10), (13, 7)])
+def test_a_price_at_which_members_agree_is_chosen_if_it_is_not_far_from_the_usual_one(judged, agreeing, chosen):
+    differing = np.ones(17)  # of two features
+    differing[agreeing] = 0.0
+    assert path_of(judged(FakeEnsemble(0.4, 0.1, differing))).chosen == chosen
+
+
 def test_members_that_disagree_lose_to_members_that_agree(judged):
     assert best_range([judged(FakeEnsemble(0.05, 0.1, 1.2)), judged(FakeEnsemble(0.4, 0.1, 0.0))]) == 1
 
