@@ -21,8 +21,8 @@ PAGE = "README.md"
 """The page of an experiment, beside its tables and figures."""
 
 EARLIER_RECIPES = """Presets are those of earlier recipes in these rows: "balanced" on genes, MNIST, correlated
-columns and a million rows, the default in "audit", all of "rows" and "black_box", "fast" everywhere, and those
-settings of "best" in "beyond" that its page names. Each experiment names its commits.
+columns and a million rows, the default in "audit", all of "rows" and "black_box", "fast" but in "beyond", and those
+settings of "best" and "fast" there that its page names. Each experiment names its commits.
 """
 
 _REFERENCE = re.compile(r"{([^{}|]+)\|([^{}|]+)\|([^{}|]+)\|([^{}|]+)\|([^{}|]+)}")
