@@ -70,12 +70,24 @@ def test_one_model_predicts_no_better_than_the_values_of_its_named_features_allo
     assert error < 0.01 * Y.var()
 
 
-@pytest.mark.parametrize(("preset", "seed"), [("balanced", 4), ("balanced", 5), ("best", 2)])
-def test_an_ensemble_predicts_no_better_than_the_values_of_its_named_features_allow(preset, seed):
-    model = HideSeekRegressor(preset, random_state=seed).fit(BITS[SAMPLE], Y[SAMPLE])
-    error = ((model.predict(BITS) - Y) ** 2).mean()
-    allowed = error_allowed(agree(model.select(BITS)))
-    assert allowed <= error < allowed + 0.02 * Y.var(), "but nearly as well"
+TOO_FEW = pytest.mark.xfail(strict=True, reason="the chosen price names so few features that 2.2 % cannot be told")
+ENSEMBLES = [("balanced", 4), ("balanced", 5), ("best", 2)]
+
+
+@pytest.fixture(scope="module")
+def ensembles():
+    return {case: HideSeekRegressor(case[0], random_state=case[1]).fit(BITS[SAMPLE], Y[SAMPLE]) for case in ENSEMBLES}
+
+
+@pytest.mark.parametrize("case", ENSEMBLES)
+def test_an_ensemble_predicts_no_better_than_the_values_of_its_named_features_allow(ensembles, case):
+    error = ((ensembles[case].predict(BITS) - Y) ** 2).mean()
+    assert error >= error_allowed(agree(ensembles[case].select(BITS)))
+
+
+@pytest.mark.parametrize("case", [ENSEMBLES[0], pytest.param(ENSEMBLES[1], marks=TOO_FEW), ENSEMBLES[2]])
+def test_an_ensemble_predicts_well_from_its_named_features(ensembles, case):
+    assert ((ensembles[case].predict(BITS) - Y) ** 2).mean() < 0.02 * Y.var()
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -184,6 +184,6 @@ def test_both_seeks_survive_and_older_files_load(switch, tmp_path):
     arrays, description = state_of(plain)
     for part in (description["recipe"], description["parameters"]):
         del part["cross_fit"], part["weight_decay"], part["ramps"]  # as before there was a choice
-    description["recipe"]["n_scouts"] = 2  # as while there were some
+    description["recipe"]["n_scouts"] = 2  # as while there were scouts
     persistence.save(path, plain, arrays, description)
     np.testing.assert_array_equal(hideseek.load(path).predict_proba(X), plain.predict_proba(X))
