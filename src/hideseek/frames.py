@@ -56,6 +56,8 @@ def row_labels(X: Any) -> NDArray[Any] | None:
 
 def is_series(values: Any) -> bool:
     """Return whether this is a single column, or row, of pandas or polars."""
+    if isinstance(values, np.ndarray):  # the usual case, which narwhals takes long to tell
+        return False
     return isinstance(nw.from_native(values, series_only=True, pass_through=True), nw.Series)
 
 

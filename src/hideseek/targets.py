@@ -128,8 +128,10 @@ def check_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
             raise InputError(
                 "Unknown label type: y is continuous, and a classifier needs classes; use HideSeekRegressor, or cut y"
             )
-        check_classification_targets(y)
-        classes, positions = np.unique(y, return_inverse=True)
+        if y.dtype.kind not in "iub":
+            check_classification_targets(y)
+        classes = np.unique(y)
+        positions = np.searchsorted(classes, y)
     except InputError:
         raise
     except (TypeError, ValueError) as error:

@@ -39,15 +39,15 @@ def copies_among(
     if len(columns) > _MOST_COLUMNS:
         return {}
     step = -(-len(X) // _MOST_ROWS)
-    Z = scaler.of(columns).transform(X[::step][:, columns]).astype(np.float64)
-    Z -= Z.mean(axis=0)
-    Z /= np.maximum(Z.std(axis=0), 1e-12)
+    Z = np.ascontiguousarray(scaler.of(columns).transform(X[::step][:, columns]).T, dtype=np.float64)
+    Z -= Z.mean(axis=1, keepdims=True)
+    Z /= np.maximum(Z.std(axis=1, keepdims=True), 1e-12)
     target = residuals[:, ::step] / np.maximum(residuals[:, ::step].std(axis=1, keepdims=True), 1e-12)
-    correlation = Z.T @ Z / len(Z)
+    correlation = Z @ Z.T / Z.shape[1]
     copies: dict[int, int] = {}
     for j in range(len(columns)):
         for i in np.flatnonzero(np.abs(correlation[j, :j]) >= _LEAST_CORRELATION):
-            if int(columns[i]) not in copies and not _says_more(Z[:, j], Z[:, i], correlation[j, i], target):
+            if int(columns[i]) not in copies and not _says_more(Z[j], Z[i], correlation[j, i], target):
                 copies[int(columns[j])] = int(columns[i])
                 break
     return copies

@@ -48,10 +48,11 @@ def mean_largest_correlation(X: NDArray[np.floating], scaler: Scaler, features: 
     n_columns = X.shape[1]
     if n_columns > _MOST_COLUMNS:
         return 1.0
-    Z = scaler.of(np.arange(n_columns)).transform(X[:: -(-len(X) // _MOST_ROWS)]).astype(np.float64)
-    Z -= Z.mean(axis=0)
-    Z /= np.maximum(np.sqrt(np.square(Z).sum(axis=0)), 1e-12)
-    correlation = np.abs(Z.T @ Z)
+    Z = scaler.of(np.arange(n_columns)).transform(X[:: -(-len(X) // _MOST_ROWS)])
+    Z = np.ascontiguousarray(Z.T, dtype=np.float64)
+    Z -= Z.mean(axis=1, keepdims=True)
+    Z /= np.maximum(np.sqrt(np.square(Z).sum(axis=1, keepdims=True)), 1e-12)
+    correlation = np.abs(Z @ Z.T)
     for own in features:
         correlation[own, own] = 0.0
     starts = [own.start for own in features]
