@@ -1,31 +1,40 @@
+from math import log
+
 import numpy as np
 import pytest
 import torch
 
+from hideseek.engine.objective import row_losses
 from hideseek.engine.recipe import LOWEST_PRICE
 from hideseek.metrics import auroc
 from hideseek.search import choice
-from hideseek.search.choice import _usual_position, best_range, choose_price, judge
-from hideseek.search.losses import areas, loss_of_nothing, mean_and_error, row_losses
+from hideseek.search.choice import best_range, choose_price, judge, usual_price
+from hideseek.search.losses import HeldOutRows, areas, loss_of_nothing
 from hideseek.search.parts import N_FOLDS, LearnedFrom, Part, folds_of
 
 
 def test_losses_become_weighted_means_with_their_errors():
-    losses = np.array([[1.0, 2.0, 3.0, 4.0], [1.5, 2.5, 3.5, 4.5]])
-    mean, error = mean_and_error(losses, None)
+    losses = torch.tensor([[[1.0, 2.0, 3.0, 4.0], [1.5, 2.5, 3.5, 4.5]]], dtype=torch.float64)
+
+    def measured(values, weight):
+        part = Part(np.zeros((values.shape[2], 1)), np.zeros(values.shape[2]), weight)
+        mean, error = HeldOutRows("squared_error", [part], values[..., None]).mean_and_error(values)
+        return mean[0], error[0]
+
+    mean, error = measured(losses, None)
     np.testing.assert_allclose(mean, [2.5, 3.0])
     np.testing.assert_allclose(error, np.std([1, 2, 3, 4]) / 2)
-    weighted, _ = mean_and_error(losses[:, :3], np.array([1.0, 2.0, 1.0]))
-    np.testing.assert_allclose(weighted, mean_and_error(losses[:, [0, 1, 1, 2]], None)[0])
+    weighted, _ = measured(losses[:, :, :3], np.array([1.0, 2.0, 1.0]))
+    np.testing.assert_allclose(weighted, measured(losses[:, :, [0, 1, 1, 2]], None)[0])
 
 
 def test_losses_of_rows_worked_by_hand():
-    output = np.array([[0.25, 0.75], [0.5, 0.5]])
-    np.testing.assert_allclose(row_losses("cross_entropy", output, np.array([1, 0])), -np.log([0.75, 0.5]))
-    soft = np.array([[0.5, 0.5], [1.0, 0.0]])
+    output = torch.tensor([[0.25, 0.75], [0.5, 0.5]], dtype=torch.float64)
+    np.testing.assert_allclose(row_losses("cross_entropy", output, torch.tensor([1, 0])), -np.log([0.75, 0.5]))
+    soft = torch.tensor([[0.5, 0.5], [1.0, 0.0]], dtype=torch.float64)
     expected = [-0.5 * np.log(0.25) - 0.5 * np.log(0.75), -np.log(0.5)]
     np.testing.assert_allclose(row_losses("cross_entropy", output, soft), expected)
-    np.testing.assert_allclose(row_losses("squared_error", output[:, :1], np.array([1.25, 0.0])), [1.0, 0.25])
+    np.testing.assert_allclose(row_losses("squared_error", output[:, :1], torch.tensor([1.25, 0.0])), [1.0, 0.25])
 
 
 def test_null_loss_is_that_of_the_class_shares_or_of_the_mean():
@@ -53,7 +62,8 @@ def judged(monkeypatch):
         wrong = np.broadcast_to(ensemble.error, n_prices)[:, None, None]
         counts = np.broadcast_to(ensemble.n_selected, n_prices)[:, None]
         shape = n_prices, len(x)
-        return np.broadcast_to(x[:, :1] + wrong, (*shape, 1)), np.broadcast_to(counts, shape)
+        outputs, counts = np.broadcast_to(x[:, :1] + wrong, (*shape, 1)), np.broadcast_to(counts, shape)
+        return torch.tensor(outputs), torch.tensor(counts)
 
     def differing(question):
         return np.broadcast_to(question.ensemble.differing, len(question.prices))
@@ -71,7 +81,7 @@ def judged(monkeypatch):
 
 
 def path_of(judged):
-    return choose_price(judged, loss="squared_error", n_given=11, device=torch.device("cpu"))
+    return choose_price(judged, loss="squared_error", n_given=11)
 
 
 def test_each_fold_is_judged_by_the_members_that_left_it_out(judged):
@@ -83,9 +93,8 @@ def test_each_fold_is_judged_by_the_members_that_left_it_out(judged):
 def test_folds_that_every_member_learned_from_are_not_looked_at(judged):
     two = FakeEnsemble(0.4, 0.1, 0.0)
     two.visible = two.visible[:2]
-    X = judged(two).rows.table
+    assert judged(two).n_rows == 2000
     assert two.asked == [[0], [1]]
-    assert len(X) == 2000
 
 
 def test_the_range_with_the_smaller_loss_is_chosen_near_the_usual_position(judged):
@@ -100,11 +109,11 @@ def test_the_range_with_the_smaller_loss_is_chosen_near_the_usual_position(judge
 
 
 def test_the_usual_position_is_lower_in_a_range_that_ends_earlier():
-    positions = np.linspace(0.1, 1.1, 17)
-    ranges = [LOWEST_PRICE * (highest / LOWEST_PRICE) ** positions for highest in (0.05, 0.15, 0.4)]
-    found = [_usual_position(prices) for prices in ranges]
+    found = [
+        log(usual_price(LOWEST_PRICE, high) / LOWEST_PRICE) / log(high / LOWEST_PRICE) for high in (0.05, 0.15, 0.4)
+    ]
     assert found == pytest.approx([0.520, 0.546, 0.57], abs=0.001)
-    assert [_usual_position(7 * prices) for prices in ranges] == pytest.approx(found)  # of targets in other units
+    assert usual_price(7 * LOWEST_PRICE, 7 * 0.4) == pytest.approx(7 * usual_price(LOWEST_PRICE, 0.4))  # other units
 
 
 @pytest.mark.parametrize(("agreeing", "chosen"), [(9, 9), (10, 10), (13, 7)])

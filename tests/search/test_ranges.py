@@ -3,7 +3,7 @@ import pytest
 
 from hideseek.engine.recipe import PRESETS
 from hideseek.engine.teams import Team
-from hideseek.search import ranges
+from hideseek.search import moves, ranges
 from hideseek.search.ranges import Search, train_ranges
 
 VARIES = np.ones(2, dtype=bool)
@@ -19,6 +19,7 @@ def calls(monkeypatch):
         return teams
 
     monkeypatch.setattr(ranges, "judge", lambda teams, *rest, **options: [abs(team.price - 0.15) for team in teams])
+    monkeypatch.setattr(moves, "price_bounds_of_all", lambda ensembles: [(1e-3, team.price) for team in ensembles])
     monkeypatch.setattr(ranges, "best_range", lambda judged: int(np.argmin(judged)))
     return made, train
 
@@ -28,9 +29,12 @@ def search(n_members):
     return Search(teams, None, lambda team: team)
 
 
+SETTINGS = {"loss": "cross_entropy", "threshold": 0.5, "with_cuts": False}
+
+
 def test_the_best_range_of_each_table_is_taken_of_all_that_train_at_once(calls):
     made, train = calls
-    found = train_ranges(train, [search(5), search(3)], loss="cross_entropy", threshold=0.5)
+    found = train_ranges(train, [search(5), search(3)], **SETTINGS)
     assert made == [[(price, n_members) for n_members in (5, 3) for price in (0.05, 0.15, 0.4)]]
     assert [(answer.team.price, answer.team.n_members) for answer in found] == [(0.15, 5), (0.15, 3)]
     assert [answer.judged for answer in found] == [0, 0]
@@ -39,7 +43,7 @@ def test_the_best_range_of_each_table_is_taken_of_all_that_train_at_once(calls):
 def test_tables_beyond_those_that_are_judged_at_once_are_judged_too(calls, monkeypatch):
     _, train = calls
     monkeypatch.setattr(ranges, "_AT_ONCE", 2)
-    found = train_ranges(train, [search(5)] * 5, loss="cross_entropy", threshold=0.5)
+    found = train_ranges(train, [search(5)] * 5, **SETTINGS)
     assert [answer.team.price for answer in found] == [0.15] * 5
 
 

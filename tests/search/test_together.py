@@ -9,7 +9,7 @@ import torch
 
 from hideseek import HideSeekClassifier, HideSeekRegressor
 from hideseek.engine import device, questions
-from hideseek.search import choice
+from hideseek.search import fitting
 from hideseek.search.choice import choose_price, judge
 from hideseek.search.held_out import Fitted, measure_trust
 from hideseek.search.parts import LearnedFrom, Part, folds_of
@@ -96,13 +96,11 @@ def test_many_ensembles_are_judged_as_each_alone(fitted, monkeypatch):
     monkeypatch.setitem(questions._CELLS, "cpu", 2**26)
     together = judge([one.ensemble for one in fitted], [one.table for one in fitted], **settings)
     for one, other in zip(alone, together, strict=True):
-        np.testing.assert_allclose(other.losses, one.losses, rtol=1e-5, atol=1e-6)
-        np.testing.assert_allclose(other.mean_loss, one.mean_loss, atol=1e-6)
+        for name in ("mean_loss", "error", "excess_error", "score"):
+            np.testing.assert_allclose(getattr(other, name), getattr(one, name), rtol=1e-5, atol=1e-6, err_msg=name)
         np.testing.assert_array_equal(other.n_selected, one.n_selected)
         np.testing.assert_allclose(other.disagreement, one.disagreement, atol=1e-6)
-        paths = [
-            choose_price(each, loss="cross_entropy", n_given=5, device=torch.device("cpu")) for each in (one, other)
-        ]
+        paths = [choose_price(each, loss="cross_entropy", n_given=5) for each in (one, other)]
         assert paths[0].chosen == paths[1].chosen
 
 
@@ -117,12 +115,12 @@ def test_trust_of_many_ensembles_is_that_of_each_alone(fitted, monkeypatch):
     assert [trust.n_rows for trust in measure_trust(some, **settings)] == [300, 0, 300]
 
 
-def test_work_of_single_tables_is_the_same_on_threads(fitted, monkeypatch):
-    settings = {"loss": "cross_entropy", "threshold": 0.5}
-    ensembles, tables = [one.ensemble for one in fitted], [one.table for one in fitted]
-    alone = judge(ensembles, tables, **settings)
+def test_work_of_single_tables_is_the_same_on_threads(monkeypatch):
+    problems, method = [(*classes(seed), seed, {}) for seed in range(3)], HideSeekClassifier(**QUICK)
+    alone = method.fit_many(problems)
     monkeypatch.setattr(
-        choice, "for_each_table", lambda work, cases, _: device.for_each_table(work, cases, torch.device("cuda"))
+        fitting, "for_each_table", lambda work, cases, _: device.for_each_table(work, cases, torch.device("cuda"))
     )
-    for one, other in zip(alone, judge(ensembles, tables, **settings), strict=True):
-        np.testing.assert_array_equal(other.losses, one.losses)
+    for one, other, (X, *_) in zip(alone, method.fit_many(problems), problems, strict=True):
+        assert other.penalty_ == one.penalty_
+        np.testing.assert_array_equal(other.explain(X).importance, one.explain(X).importance)

@@ -42,13 +42,14 @@ def answers_along(
     Shape: ``X (rows, columns)``, raw -> ``(prices, rows, outputs)``, ``(prices, rows)``.
     """
     question = Question(ensemble, np.arange(len(ensemble.visible)), ensemble.inputs(X), prices)
-    return answers_to([question], n_draws, softmax=softmax, threshold=threshold)[0]
+    outputs, n_selected = answers_to([question], n_draws, softmax=softmax, threshold=threshold)[0]
+    return outputs.cpu().numpy(), n_selected.cpu().numpy()
 
 
 def answers_to(
     questions: Sequence[Question], n_draws: int, *, softmax: bool, threshold: float
-) -> list[tuple[NDArray[np.float32], NDArray[np.int32]]]:
-    """Return the predictions from the selected features, and the number of these, at each price.
+) -> list[tuple[Tensor, Tensor]]:
+    """Return the predictions from the selected features, and the number of these, at each price, on the device.
 
     Args:
         questions: To ensembles on one device.
@@ -69,7 +70,7 @@ def answers_to(
             n_selected.append(selected.sum(dim=2, dtype=torch.int32).transpose(0, 1))
         return torch.cat(answers, dim=1)[:, :, : batch.n_rows], torch.cat(n_selected, dim=1)[:, :, : batch.n_rows]
 
-    found = answered(questions, lambda question: question.n_seek_cells(n_draws), answer)
+    found = answered(questions, lambda question: question.n_seek_cells(n_draws), answer, on_device=True)
     return [(answers, counts) for answers, counts in found]
 
 

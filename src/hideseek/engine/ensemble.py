@@ -13,6 +13,7 @@ from torch import Tensor
 
 from hideseek.blocks import row_blocks
 from hideseek.engine.conditional import Conditional
+from hideseek.engine.cuts import Cuts
 from hideseek.engine.device import for_each_block, to_host
 from hideseek.engine.draws import Stream, integers, normal, step_keys
 from hideseek.engine.groups import Groups
@@ -122,7 +123,7 @@ class Ensemble:
         visible: The features each member saw. Shape: ``(members, features)``, bool.
         pool: Replacement values for hidden features, or the noise from which ``knockoffs`` or ``conditional`` make
             them. Shape: ``(rows of the pool, inputs)``.
-        scaler: Turns raw columns into inputs: each column standardised, and its ramps.
+        scaler: Turns raw columns into inputs: each column standardised and moved away from its cuts, and its ramps.
         knockoffs: Makes replacement rows given the row; None: the pool's rows are the replacement rows.
         kept: The features that remain after screening; None: no screening. Scaler, pool and members are indexed by
             these; the masks of all other features are 0.
@@ -158,13 +159,17 @@ class Ensemble:
 
         Noise contains no training values and is only shortened.
         """
-        pool, ramps = self.pool, self.scaler.ramps
+        pool = self.pool
         if kind == "means" and not self.draws_given_row:
-            values = pool.double().cpu().numpy()
-            values = values if ramps is None else values[:, ramps.order < ramps.n_columns]
-            columns = torch.from_numpy(neighbours_averaged(values))
-            pool = (columns if ramps is None else ramps.behind(columns)).to(pool.device, pool.dtype)
+            columns = torch.from_numpy(neighbours_averaged(self.scaler.columns_of(pool).double().cpu().numpy()))
+            pool = self.scaler.inputs(columns).to(pool.device, pool.dtype)
         return replace(self, pool=pool[:n_rows].clone())
+
+    def with_cuts(self, cuts: Cuts) -> Self:
+        """Return the same ensemble with values moved away from these cuts, also those of the pool."""
+        scaler = replace(self.scaler, cuts=cuts)
+        columns = scaler.columns_of(self.pool).double()
+        return replace(self, scaler=scaler, pool=scaler.inputs(columns).to(self.pool.dtype))
 
     def masks(self, X: Rows) -> NDArray[np.float32]:
         """Return how much of each feature is shown: the mean mask over the members that see it; 0 where none does.

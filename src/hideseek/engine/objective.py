@@ -7,12 +7,22 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-__all__ = ["PREDICTION_LOSSES", "PredictionLoss", "annealed", "as_outputs", "cooled", "row_mean", "row_sum"]
+__all__ = [
+    "PREDICTION_LOSSES",
+    "PredictionLoss",
+    "annealed",
+    "as_outputs",
+    "cooled",
+    "row_losses",
+    "row_mean",
+    "row_sum",
+]
 
 PredictionLoss = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 """(output, target) -> (loss, gradient by the output), all ``(members, outputs, rows)``; the loss of a row is the sum
 over its outputs."""
 
+_LEAST_PROBABILITY = 1e-7
 _LAST_RATE = 0.02
 """Share of the learning rate in the last step of a cooldown."""
 
@@ -76,3 +86,17 @@ def row_mean(values: Tensor, weight: Tensor | None) -> Tensor:
     Shape: as ``row_sum``.
     """
     return row_sum(values, weight) / values.shape[2]
+
+
+def row_losses(loss: str, output: Tensor, target: Tensor) -> Tensor:
+    """Return the loss of every row, given predicted probabilities or values.
+
+    Shape: ``output (..., rows, outputs)``, ``target (..., rows)``, class numbers or values, or ``(..., rows, classes)``
+    of probabilities -> ``(..., rows)``.
+    """
+    if loss == "squared_error":
+        return (output[..., 0] - target).square()
+    logarithm = output.clamp(min=_LEAST_PROBABILITY).log()
+    if target.is_floating_point():
+        return -(target * logarithm).sum(dim=-1)
+    return -logarithm.gather(-1, target.expand(output.shape[:-1])[..., None])[..., 0]

@@ -88,7 +88,9 @@ def answered(
     questions: Sequence[Question],
     cells: Callable[[Question], int],
     answer: Callable[[Batch, Iterator[Tensor]], tuple[Tensor, ...]],
-) -> list[tuple[NDArray[Any], ...]]:
+    *,
+    on_device: bool = False,
+) -> list[tuple[Any, ...]]:
     """Return the answer to each question; questions of one shape are asked together, as many as memory allows.
 
     Args:
@@ -96,8 +98,9 @@ def answered(
         cells: Returns the cells that a question needs for each price.
         answer: Takes a batch, and the positions of its prices, some at a time: ``(prices, members)``. Returns tensors
             whose first axis is the question.
+        on_device: Whether to return tensors on the device; else arrays.
     """
-    found: dict[int, tuple[NDArray[Any], ...]] = {}
+    found: dict[int, tuple[Any, ...]] = {}
     alike: dict[tuple[object, ...], list[int]] = {}
     for place, question in enumerate(questions):
         alike.setdefault(question.shape, []).append(place)
@@ -109,7 +112,7 @@ def answered(
             for some in (places[start : start + at_once] for start in range(0, len(places), at_once)):
                 batch = Batch([questions[place] for place in some])
                 positions = iter(torch.split(batch.positions(), max(1, limit // (each * len(some)))))
-                answers = [tensor.cpu().numpy() for tensor in answer(batch, positions)]
+                answers = [tensor if on_device else tensor.cpu().numpy() for tensor in answer(batch, positions)]
                 found |= zip(some, zip(*answers, strict=True), strict=True)
     return [found[place] for place in range(len(questions))]
 
@@ -118,13 +121,14 @@ class Batch:
     """Questions of one shape; the members that are asked are one stack, question by question.
 
     Attributes:
+        questions: The questions.
         n_rows: Rows of a question, without padding.
         x: Shape: ``(questions, inputs, padded rows)``.
     """
 
     def __init__(self, questions: Sequence[Question]) -> None:
         first = questions[0]
-        self._questions, self._shape, self.n_rows = questions, (len(questions), len(first.members)), len(first.x)
+        self.questions, self._shape, self.n_rows = questions, (len(questions), len(first.members)), len(first.x)
         self._device = first.ensemble.pool.device
         ensembles = list({id(question.ensemble): question.ensemble for question in questions}.values())
         starts = np.cumsum([0, *(len(ensemble.visible) for ensemble in ensembles)])
@@ -141,17 +145,21 @@ class Batch:
 
     def positions(self) -> Tensor:
         """Return the positions of the prices in the members' ranges. Shape: ``(prices, members)``."""
-        prices = torch.from_numpy(np.array([question.prices for question in self._questions], dtype=np.float64))
+        prices = torch.from_numpy(np.array([question.prices for question in self.questions], dtype=np.float64))
         log_prices = prices.log().float().to(self._device).repeat_interleave(self._shape[1], dim=0)
         price_range = self._stack.price_range
         if price_range is None:
             raise ValueError("the members that are asked were trained at one price and have no price range")
         return positions_of(log_prices, price_range).t()
 
-    def hide_output(self) -> Tensor:
-        """Return Hide's outputs. Shape: ``(members, outputs, padded rows)``."""
-        x = self.x[:, None].expand(-1, self._shape[1], -1, -1).reshape(-1, *self.x.shape[1:])
-        return self._stack.hide.forward(self._stack.layers()[0], x)
+    def hide_output(self, x: Tensor | None = None) -> Tensor:
+        """Return Hide's outputs for the rows, or for others of the same questions.
+
+        Shape: ``(questions, inputs, rows)`` -> ``(members, outputs, rows)``.
+        """
+        x = self.x if x is None else x
+        of_members = x[:, None].expand(-1, self._shape[1], -1, -1).reshape(-1, *x.shape[1:])
+        return self._stack.hide.forward(self._stack.layers()[0], of_members)
 
     def mean(self, values: Tensor) -> Tensor:
         """Return the mean over the members of a question that see the feature, in place.
@@ -177,8 +185,8 @@ class Batch:
 
     def replacements(self, n_draws: int) -> Tensor:
         """Return the values of hidden columns. Shape: ``(questions, columns, 1, draws, 1 or rows)``."""
-        pool = torch.stack([question.ensemble.pool[:n_draws] for question in self._questions]).transpose(1, 2)
-        knockoffs = [each.ensemble.knockoffs for each in self._questions if each.ensemble.knockoffs is not None]
+        pool = torch.stack([question.ensemble.pool[:n_draws] for question in self.questions]).transpose(1, 2)
+        knockoffs = [each.ensemble.knockoffs for each in self.questions if each.ensemble.knockoffs is not None]
         if not knockoffs:
             return pool[:, :, None, :, None]
         given_x = Knockoffs.of_all(knockoffs).given(self.x)

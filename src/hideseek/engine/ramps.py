@@ -73,6 +73,17 @@ class Ramps:
         """Return the permutation that puts each column's ramps directly after it. Shape: ``(columns + ramps,)``."""
         return np.argsort(np.concatenate((np.arange(self.n_columns), self.column)), kind="stable")
 
+    @property
+    def is_column(self) -> NDArray[np.bool_]:
+        """Return which of the inputs are columns and not ramps. Shape: ``(columns + ramps,)``."""
+        return self.order < self.n_columns
+
+    def only(self, column: int) -> Self | None:
+        """Return the ramps of one column; None if it has none."""
+        own = self.column == column
+        low, high, center, scale = (part[own] for part in (self.low, self.high, self.center, self.scale))
+        return type(self)(np.zeros(own.sum(), dtype=np.int64), low, high, center, scale, 1) if own.any() else None
+
     def behind(self, columns: Tensor) -> Tensor:
         """Insert the ramps of each column after it.
 

@@ -47,6 +47,7 @@ class Recipe:
         cross_fit: Whether a member has two Seeks, each of which learns from half of the rows, while Hide learns through
             the Seek that has not learned from the row.
         ramps: Whether a column of an odd shape is seen in pieces as well.
+        cuts: Members that answer for a range of prices: whether to look for values at which the answer jumps.
         highest_prices: Ranges of prices, by their upper ends: members answer for all prices in a range, and held-out
             rows choose between ranges and prices. Not all of them are trained on every table: see
             ``search.dependence``. Empty: members answer for one price.
@@ -64,6 +65,7 @@ class Recipe:
     cross_fit: bool = False
     weight_decay: float = 0.0
     ramps: bool = False
+    cuts: bool = False
     highest_prices: tuple[float, ...] = ()
     cooldown: float = 0.0
     refinement: float = 0.0
@@ -101,6 +103,7 @@ _PATH = Recipe(
     n_members=5,
     cross_fit=True,
     ramps=True,
+    cuts=True,
     highest_prices=(0.05, 0.4),
     cooldown=0.3,
     refinement=0.2,

@@ -68,6 +68,18 @@ class BaseHideSeek(Answering):
         """How far to believe this fit; None where nothing was measured: after ``at``, and in older files."""
         return self.learned_.trust
 
+    @property
+    def cuts_(self) -> dict[str, tuple[float, ...]]:
+        """The values at which the answer jumps, by the name of the column; empty if there are none."""
+        scaler, kept, names = self.learned_.ensemble.scaler, self.learned_.ensemble.kept, self.encoder_.matrix_names
+        if scaler.cuts is None:
+            return {}
+        found: dict[str, tuple[float, ...]] = {}
+        for column, at in sorted(zip(scaler.cuts.column.tolist(), scaler.cuts.at.tolist(), strict=True)):
+            name = names[column if kept is None else int(kept.columns[column])]
+            found[name] = (*found.get(name, ()), float(scaler.center[column] + at * scaler.scale[column]))
+        return found
+
     def __init__(
         self,
         preset: str = "balanced",
@@ -87,6 +99,7 @@ class BaseHideSeek(Answering):
         learning_rate: float | None = None,
         weight_decay: float | None = None,
         ramps: bool | None = None,
+        cuts: bool | None = None,
         screening: bool | int | str | None = None,
         threshold: float = 0.5,
         prediction_draws: int = 16,
@@ -113,6 +126,7 @@ class BaseHideSeek(Answering):
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
         self.ramps = ramps
+        self.cuts = cuts
         self.screening = screening
         self.threshold = threshold
         self.prediction_draws = prediction_draws

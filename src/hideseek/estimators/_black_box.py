@@ -62,8 +62,8 @@ class BlackBoxExplainer(BaseHideSeek):
         task: "classification": the model's outputs are probabilities. "regression": they are values. "auto": given by
             the model's type, else inferred from its outputs.
         {penalty} {n_members} {kept_fraction} {column_fraction} {groups} {replacement} {cross_fit} {hidden_layers}
-        {anneal_power} {steps} {epochs} {batch_size} {learning_rate} {weight_decay} {ramps} {screening} {threshold}
-        {prediction_draws} {pool} {pool_rows}
+        {anneal_power} {steps} {epochs} {batch_size} {learning_rate} {weight_decay} {ramps} {cuts} {screening}
+        {threshold} {prediction_draws} {pool} {pool_rows}
         validation_fraction: Share of the rows to hold out, on which ``fidelity_`` is measured. 0: it is not measured,
             and the model is called only once for each row.
         {device} {random_state} {verbose}
@@ -76,7 +76,7 @@ class BlackBoxExplainer(BaseHideSeek):
         n_rows_asked_: Number of rows in all these calls.
         background_: Rows of the fit, as given, from which ``fidelity`` draws; not set after loading.
         {n_features_in_} {feature_names_in_} {target_name_} {feature_importances_} {encoder_} {recipe_} {penalty_}
-        {pool_} {path_} {screening_} {copies_} {stand_ins_}
+        {pool_} {path_} {cuts_} {screening_} {copies_} {stand_ins_}
         trust_: How well the imitation predicts on rows that the members used have not learned from, a ``Trust``; its
             AUROC is that of the class that the model finds most probable.
         {history_} {learned_}
@@ -118,6 +118,7 @@ class BlackBoxExplainer(BaseHideSeek):
         learning_rate: float | None = None,
         weight_decay: float | None = None,
         ramps: bool | None = None,
+        cuts: bool | None = None,
         screening: bool | int | str | None = None,
         threshold: float = 0.5,
         prediction_draws: int = 16,
@@ -145,6 +146,7 @@ class BlackBoxExplainer(BaseHideSeek):
             learning_rate=learning_rate,
             weight_decay=weight_decay,
             ramps=ramps,
+            cuts=cuts,
             screening=screening,
             threshold=threshold,
             prediction_draws=prediction_draws,

@@ -31,15 +31,15 @@ class HideSeekClassifier(ClassifierMixin, FromFiles):  # type: ignore[misc]
     Args:
         {preset}
         {penalty} {n_members} {kept_fraction} {column_fraction} {groups} {replacement} {cross_fit} {hidden_layers}
-        {anneal_power} {steps} {epochs} {batch_size} {learning_rate} {weight_decay} {ramps} {screening} {threshold}
-        {prediction_draws} {pool} {pool_rows} {validation_fraction}
+        {anneal_power} {steps} {epochs} {batch_size} {learning_rate} {weight_decay} {ramps} {cuts} {screening}
+        {threshold} {prediction_draws} {pool} {pool_rows} {validation_fraction}
         {device} {random_state} {verbose}
         class_weight: Weights of the classes: a mapping from label to weight, or "balanced"; None: equal weights.
 
     Attributes:
         classes_: The labels, sorted.
         {n_features_in_} {feature_names_in_} {target_name_} {feature_importances_} {encoder_} {recipe_} {penalty_}
-        {pool_} {path_} {screening_} {copies_} {stand_ins_} {trust_} {history_} {learned_}
+        {pool_} {path_} {cuts_} {screening_} {copies_} {stand_ins_} {trust_} {history_} {learned_}
         {fitted_files_}
 
     Example:
@@ -72,6 +72,7 @@ class HideSeekClassifier(ClassifierMixin, FromFiles):  # type: ignore[misc]
         learning_rate: float | None = None,
         weight_decay: float | None = None,
         ramps: bool | None = None,
+        cuts: bool | None = None,
         screening: bool | int | str | None = None,
         threshold: float = 0.5,
         prediction_draws: int = 16,
@@ -100,6 +101,7 @@ class HideSeekClassifier(ClassifierMixin, FromFiles):  # type: ignore[misc]
             learning_rate=learning_rate,
             weight_decay=weight_decay,
             ramps=ramps,
+            cuts=cuts,
             screening=screening,
             threshold=threshold,
             prediction_draws=prediction_draws,

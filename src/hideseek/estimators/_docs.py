@@ -52,6 +52,8 @@ ENTRIES = {
         ``1 - learning_rate * weight_decay``.""",
     "ramps": """Whether a column whose distribution is far from normal, such as amounts of money and counts, is also
         given to the networks in four pieces. On in all presets except "paper".""",
+    "cuts": """Whether to look for values of a column at which the answer jumps (``cuts_``), and to answer rows close to
+        such a value as those of its side. On in all presets except "paper".""",
     "screening": """Whether to drop, before training, the columns of a wide table that are related to the target neither
         alone, nor squared, nor in a product of two, nor as a switch of one of these: True, False, "auto" for tables of
         more than 32 columns, or the largest number of columns to keep. The meaning of a penalty does not change. None:
@@ -85,6 +87,8 @@ ENTRIES = {
         preset "paper".""",
     "screening_": """The score of each column, and which columns were kept, a :class:`~hideseek.search.Screening`; only
         after screening.""",
+    "cuts_": """Values at which the answer jumps, ascending, by the name of the column: a number of the table, of a date
+        the days since 1970, of an ordered category the rank. Empty if there are none.""",
     "copies_": "Columns that repeat another column and were dropped, each with that column, by number.",
     "stand_ins_": """By name of a feature, the columns that could replace it and the increase of the loss on held-out
         rows; see :meth:`hideseek.Explanation.stand_ins`.""",

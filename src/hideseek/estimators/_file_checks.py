@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hideseek.engine.cuts import Cuts
 from hideseek.engine.networks import Mlp
 from hideseek.errors import FileFormatError
 from hideseek.estimators._file_schema import FARTHEST, TABLE, description_rules, ensemble_rules
@@ -69,7 +70,7 @@ def _check_table(arrays: Arrays, description: Description) -> dict[str, int]:
     """Check what all ensembles share, and return the lengths that are known from it."""
     encoder, sizes = description.get("encoder"), _features(arrays, description)
     was_screened = "kept" in arrays and "copies" not in arrays
-    for prefix, needed in (("screening.", was_screened), ("ramps.", False), ("path.", False)):
+    for prefix, needed in (("screening.", was_screened), ("ramps.", False), ("cuts.", False), ("path.", False)):
         own = {name: rule for name, rule in TABLE.items() if name.startswith(prefix)}
         if needed or any(name in arrays for name in own):
             present = [name for name in own if name in arrays]
@@ -84,6 +85,7 @@ def _check_table(arrays: Arrays, description: Description) -> dict[str, int]:
         sizes["columns"] = sizes["kept"]
     _check_arrays(arrays, TABLE, sizes)
     _check_ramps(arrays, sizes["columns"])
+    _check_cuts(arrays, sizes["columns"])
     _check_path(arrays, description.get("search", {}))
     return {**sizes, "inputs": sizes["columns"] + sizes.get("ramps", 0)}
 
@@ -110,6 +112,14 @@ def _check_screening(arrays: Arrays, n_features: int) -> None:
         expected[arrays["copies"][:, 0]] = False
     if "kept" in arrays and not np.array_equal(arrays["kept"], np.flatnonzero(expected)):
         raise FileFormatError("array 'kept' does not have the features of 'screening.kept' that are no 'copies'")
+
+
+def _check_cuts(arrays: Arrays, n_columns: int) -> None:
+    if "cuts.column" not in arrays:
+        return
+    cuts = Cuts(*(arrays[f"cuts.{name}"] for name in ("column", "at", "margin")))
+    if cuts.column.max() >= n_columns or not cuts.are_apart:
+        raise FileFormatError("the arrays 'cuts' are no cuts of columns whose margins are apart")
 
 
 def _check_ramps(arrays: Arrays, n_columns: int) -> None:

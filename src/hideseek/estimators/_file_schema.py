@@ -94,6 +94,7 @@ _RECIPE = Fields(
         "cross_fit": BOOLEAN,
         "weight_decay": NOT_NEGATIVE,
         "ramps": BOOLEAN,
+        "cuts": BOOLEAN,
         "highest_prices": ListOf(POSITIVE),
         "n_scouts": integer(1),  # in older files
         "cooldown": _PROPORTION,
@@ -167,6 +168,9 @@ TABLE = {
     "ramps.high": ArrayRule(("f8",), ("ramps",), low=-FARTHEST, high=FARTHEST, optional=True),
     "ramps.center": ArrayRule(("f8",), ("ramps",), low=0, high=1, optional=True),
     "ramps.scale": ArrayRule(("f8",), ("ramps",), low=1e-30, high=1, optional=True),
+    "cuts.column": ArrayRule(("i8",), ("cuts",), low=0, optional=True),
+    "cuts.at": ArrayRule(("f8",), ("cuts",), low=-FARTHEST, high=FARTHEST, optional=True),
+    "cuts.margin": ArrayRule(("f8",), ("cuts",), low=0, high=FARTHEST, optional=True),
     "path.penalty": ArrayRule(("f8",), ("path",), low=0, optional=True),
     "path.loss": ArrayRule(("f8",), ("path",), optional=True),
     "path.standard_error": ArrayRule(("f8",), ("path",), finite=False, optional=True),

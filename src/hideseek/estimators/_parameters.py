@@ -83,6 +83,7 @@ RULES: dict[str, Rule] = {
     "learning_rate": _positive.or_none(),
     "weight_decay": number("a number of at least 0", lambda value: value >= 0).or_none(),
     "ramps": Rule("True or False", lambda value: isinstance(value, bool)).or_none(),
+    "cuts": Rule("True or False", lambda value: isinstance(value, bool)).or_none(),
     "screening": (choice("auto") | Rule("True or False", lambda value: isinstance(value, bool)) | integer(1)).or_none(),
     "threshold": number("a number in [0, 1)", lambda value: 0 <= value < 1),
     "prediction_draws": integer(1, POOL_ROWS),
@@ -111,7 +112,7 @@ def resolve_recipe(parameters: Mapping[str, Any], n_rows: int, n_features: int) 
     names = ("n_members", "kept_fraction", "column_fraction", "replacement", "anneal_power", "steps")
     changes: dict[str, Any] = {
         name: parameters[name]
-        for name in (*names, "learning_rate", "weight_decay", "cross_fit", "ramps")
+        for name in (*names, "learning_rate", "weight_decay", "cross_fit", "ramps", "cuts")
         if parameters[name] is not None
     }
     if parameters["hidden_layers"] is not None:
@@ -124,10 +125,16 @@ def resolve_recipe(parameters: Mapping[str, Any], n_rows: int, n_features: int) 
             f'replacement="conditional" needs preset="paper", which answers for one penalty; '
             f'preset={parameters["preset"]!r} came: use preset="paper", or another replacement'
         )
-    if recipe.ramps and recipe.replacement != "marginal":  # what is drawn for a ramp would be no value it can have
-        if parameters["ramps"]:
-            raise InputError(f'ramps=True needs replacement="marginal"; replacement={recipe.replacement!r} came')
-        recipe = replace(recipe, ramps=False)
+    if recipe.replacement != "marginal":  # what is drawn for a ramp, or close to a cut, would be no value it can have
+        for name in ("ramps", "cuts"):
+            if parameters[name]:
+                raise InputError(f'{name}=True needs replacement="marginal"; replacement={recipe.replacement!r} came')
+        recipe = replace(recipe, ramps=False, cuts=False)
+    if parameters["cuts"] and not recipe.highest_prices:
+        raise InputError(
+            f"cuts=True needs a preset that answers for a range of penalties, not preset={parameters['preset']!r}; "
+            'use "balanced", "fast" or "best"'
+        )
     if parameters["epochs"] is None:
         return recipe
     if parameters["steps"] is not None:

@@ -27,13 +27,13 @@ class HideSeekRegressor(RegressorMixin, FromFiles):  # type: ignore[misc]
     Args:
         {preset}
         {penalty} {n_members} {kept_fraction} {column_fraction} {groups} {replacement} {cross_fit} {hidden_layers}
-        {anneal_power} {steps} {epochs} {batch_size} {learning_rate} {weight_decay} {ramps} {screening} {threshold}
-        {prediction_draws} {pool} {pool_rows} {validation_fraction}
+        {anneal_power} {steps} {epochs} {batch_size} {learning_rate} {weight_decay} {ramps} {cuts} {screening}
+        {threshold} {prediction_draws} {pool} {pool_rows} {validation_fraction}
         {device} {random_state} {verbose}
 
     Attributes:
         {n_features_in_} {feature_names_in_} {target_name_} {feature_importances_} {encoder_} {recipe_} {penalty_}
-        {pool_} {path_} {screening_} {copies_} {stand_ins_} {trust_} {history_} {learned_}
+        {pool_} {path_} {cuts_} {screening_} {copies_} {stand_ins_} {trust_} {history_} {learned_}
         {fitted_files_}
 
     Example:

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from hideseek.engine.conditional import DiscreteConditional, GaussianConditional
+from hideseek.engine.cuts import Cuts
 from hideseek.engine.device import resolve_device
 from hideseek.engine.ensemble import Ensemble, Kept
 from hideseek.engine.groups import Groups
@@ -39,6 +40,7 @@ from hideseek.tabular import TableEncoder
 __all__ = ["parameters_from", "restore_state", "state_of"]
 
 _RAMPS = ("column", "low", "high", "center", "scale")
+_CUTS = ("column", "at", "margin")
 
 
 def state_of(model: Any) -> tuple[Arrays, Description]:
@@ -59,6 +61,8 @@ def state_of(model: Any) -> tuple[Arrays, Description]:
     }
     if ensemble.scaler.ramps is not None:
         arrays |= {f"ramps.{name}": getattr(ensemble.scaler.ramps, name) for name in _RAMPS}
+    if ensemble.scaler.cuts is not None:
+        arrays |= {f"cuts.{name}": getattr(ensemble.scaler.cuts, name) for name in _CUTS}
     if model.encoder_.is_plain:
         arrays["fill"] = model.encoder_.fills
     if learned.feature_importances is not None:
@@ -118,7 +122,8 @@ def restore_state(model: Any, arrays: Arrays, description: Description) -> None:
     kept = Kept.of(arrays["kept"], widths) if "kept" in arrays else None
     own = with_prefix(arrays, "ramps.")
     ramps = Ramps(**own, n_columns=len(arrays["center"])) if own else None
-    scaler = Scaler(arrays["center"], arrays["scale"], arrays["constant"], ramps)
+    cuts = Cuts(**own) if (own := with_prefix(arrays, "cuts.")) else None
+    scaler = Scaler(arrays["center"], arrays["scale"], arrays["constant"], ramps, cuts)
     seen = scaler.widths(widths if kept is None else [widths[j] for j in kept.features])
     groups = Groups.from_widths(seen, device)
     recipe = description["recipe"]

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import log
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from hideseek.engine.along import answers_to, disagreements, price_bounds_of_all
-from hideseek.engine.device import for_each_table, one_thread
+from hideseek.engine.device import one_thread
 from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.questions import Question
 from hideseek.engine.recipe import LOWEST_PRICE
-from hideseek.search.losses import loss_of_nothing, mean_and_error, row_losses, scores, weighted_mean
-from hideseek.search.parts import LearnedFrom, LeftOut, Part
+from hideseek.search.losses import HeldOutRows, loss_of_nothing
+from hideseek.search.parts import LearnedFrom, LeftOut
 from hideseek.search.path import Floats, PenaltyPath
 
-__all__ = ["Judged", "best_range", "choose_price", "judge"]
+__all__ = ["Judged", "best_range", "choose_price", "judge", "usual_price"]
 
 _POSITIONS = np.linspace(0.1, 1.1, 17)
 """Prices that are compared, as shares of the logarithmic range."""
@@ -48,33 +48,31 @@ apart, as if ``_ROWS_OF_POSITION`` rows had spoken for that position."""
 
 @dataclass(frozen=True)
 class Judged:
-    """What held-out rows say of an ensemble along its prices.
+    """What held-out rows say of an ensemble along its prices. Shape: ``(prices,)`` where not said.
 
     Attributes:
-        prices: Shape: ``(prices,)``.
-        rows: The held-out rows.
-        losses: Shape: ``(prices, rows)``.
-        outputs: Shape: ``(prices, rows, outputs)``.
-        n_selected: Features that a row has selected, on average. Shape: ``(prices,)``.
+        prices: The prices.
+        mean_loss: The mean loss.
+        error: Its standard error.
+        excess_error: The standard error of its difference to the smallest.
+        score: AUROC or R squared.
+        n_selected: Features that a row has selected, on average.
         disagreement: Features of a row that one of two members selects and the other does not, on average.
-            Shape: ``(prices,)``.
-        null_loss: The loss of the best prediction that is the same for every row.
-        n_learned: Rows that the ensemble learned from.
+        null_loss: The loss of the best prediction that is the same for every row. A number.
+        n_rows: The held-out rows. A number.
+        n_learned: Rows that the ensemble learned from. A number.
     """
 
     prices: Floats
-    rows: Part
-    losses: Floats
-    outputs: NDArray[np.floating]
+    mean_loss: Floats
+    error: Floats
+    excess_error: Floats
+    score: Floats
     n_selected: Floats
     disagreement: Floats
     null_loss: float
+    n_rows: int
     n_learned: int
-
-    @cached_property
-    def mean_loss(self) -> Floats:
-        """The mean loss at each price. Shape: ``(prices,)``."""
-        return weighted_mean(self.losses, self.rows.weight)
 
     def cost(self, lowest: float) -> Floats:
         """Return the share of the explained loss that is lost at each price, and what the features count for.
@@ -104,10 +102,9 @@ def judge(
     with one_thread():  # the operations are too small to be shared
         asked = [_Asked.of(*case) for case in zip(candidates, _price_grids(candidates), tables, strict=True)]
         questions = [question for one in asked for question in one.by_fold]
-        answers = iter(answers_to(questions, _DRAWS, softmax=loss != "squared_error", threshold=threshold))
+        answers = answers_to(questions, _DRAWS, softmax=loss != "squared_error", threshold=threshold)
         differing = disagreements([one.of_everyone for one in asked], threshold)
-    found = [(one, [next(answers) for _ in one.by_fold], own) for one, own in zip(asked, differing, strict=True)]
-    return for_each_table(lambda answered: _judged(*answered, loss), found, candidates[0].pool.device)
+        return _judged(asked, answers, differing, loss)
 
 
 def _price_grids(candidates: Sequence[Ensemble]) -> list[Floats]:
@@ -149,24 +146,34 @@ class _Asked:
 
 
 def _judged(
-    asked: _Asked,
-    answers: Sequence[tuple[NDArray[np.float32], NDArray[np.int32]]],
-    disagreement: Floats,
-    loss: str,
-) -> Judged:
-    """Return what was answered, with the losses of the rows."""
-    part = asked.table.part
-    output, used = np.concatenate([own for own, _ in answers], axis=1), part.targets(asked.rows)
-    return Judged(
-        asked.prices,
-        used,
-        row_losses(loss, output, used.target),
-        output,
-        np.concatenate([n_selected for _, n_selected in answers], axis=1).mean(axis=1),
-        disagreement,
-        loss_of_nothing(loss, output.shape[2], used),
-        len(part.target),
-    )
+    asked: Sequence[_Asked], answers: Sequence[tuple[Tensor, Tensor]], differing: Sequence[Floats], loss: str
+) -> list[Judged]:
+    """Return what was answered, of all tables at once. ``answers``: of each fold the outputs, and how many features."""
+    n_folds = len(asked[0].by_fold)
+    by_table = [answers[start : start + n_folds] for start in range(0, len(answers), n_folds)]
+    outputs = torch.stack([torch.cat([output for output, _ in own], dim=1) for own in by_table])
+    n_selected = torch.stack([torch.cat([counts for _, counts in own], dim=1) for own in by_table]).double()
+    held_out = HeldOutRows(loss, [one.table.part.targets(one.rows) for one in asked], outputs.double())
+    losses = held_out.losses()
+    mean, error = held_out.mean_and_error(losses)
+    best = torch.from_numpy(mean.argmin(axis=1)).to(losses.device)
+    _, excess_error = held_out.mean_and_error(losses - losses[torch.arange(len(losses)), best][:, None])
+    scores, n_features = held_out.scores(), n_selected.mean(dim=2).cpu().numpy()
+    return [
+        Judged(
+            one.prices,
+            mean[i],
+            error[i],
+            excess_error[i],
+            scores[i],
+            n_features[i],
+            differing[i],
+            loss_of_nothing(loss, outputs.shape[3], held_out.parts[i]),
+            len(one.rows),
+            len(one.table.part.target),
+        )
+        for i, one in enumerate(asked)
+    ]
 
 
 def best_range(judged: Sequence[Judged]) -> int:
@@ -178,27 +185,24 @@ def best_range(judged: Sequence[Judged]) -> int:
     return int(np.argmin(against))
 
 
-def choose_price(judged: Judged, *, loss: str, n_given: int, device: torch.device) -> PenaltyPath:
+def choose_price(judged: Judged, *, loss: str, n_given: int) -> PenaltyPath:
     """Choose a price, and return the path of the prices that it was chosen from.
 
     Args:
         judged: The ensemble that will answer.
         loss: "cross_entropy" or "squared_error".
         n_given: Features that a price is multiplied with to make a penalty.
-        device: Where to compute scores.
     """
-    mean, error = mean_and_error(judged.losses, judged.rows.weight)
-    _, excess_error = mean_and_error(judged.losses - judged.losses[int(mean.argmin())], judged.rows.weight)
     chosen = int(_criterion(judged).argmin())
     return PenaltyPath(
         judged.prices * n_given,
-        mean,
-        error,
-        mean - mean.min(),
-        excess_error,
-        scores(loss, judged.outputs, judged.rows.target, device),
+        judged.mean_loss,
+        judged.error,
+        judged.mean_loss - judged.mean_loss.min(),
+        judged.excess_error,
+        judged.score,
         "r2" if loss == "squared_error" else "auroc",
-        np.asarray(judged.n_selected, dtype=np.float64),
+        judged.n_selected,
         judged.null_loss,
         chosen,
         judged.disagreement,
@@ -209,14 +213,19 @@ def choose_price(judged: Judged, *, loss: str, n_given: int, device: torch.devic
 def _criterion(judged: Judged) -> Floats:
     """Return what is held against each price; the chosen one minimises it."""
     position_weight = _POSITION_WEIGHT * (1 + _ROWS_OF_POSITION / judged.n_learned)
+    width = log(judged.prices[-1] / judged.prices[0]) / (_POSITIONS[-1] - _POSITIONS[0])
     return np.asarray(
         judged.cost(float(judged.mean_loss.min()))
         + _WEIGHT_OF_DISAGREEMENT * judged.share_differing
-        + position_weight * np.square(_POSITIONS - _usual_position(judged.prices))
+        + position_weight * np.square(_POSITIONS - _usual_position(width))
     )
 
 
-def _usual_position(prices: Floats) -> float:
-    """Return where in a range the best price usually is. Shape: ``(prices,)``, those at ``_POSITIONS``."""
-    width = log(prices[-1] / prices[0]) / (_POSITIONS[-1] - _POSITIONS[0])
+def usual_price(low: float, high: float) -> float:
+    """Return the price of a range that is usually best."""
+    return float(low * (high / low) ** _usual_position(log(high / low)))
+
+
+def _usual_position(width: float) -> float:
+    """Return where in a range of this logarithmic width the best price usually is."""
     return float(_USUAL_POSITION - _POSITION_OF_WIDTH * (_USUAL_WIDTH - width))

@@ -261,11 +261,14 @@ def _train_ranges(training: _Training) -> list[Learned]:
         return Search(ranges, table, partial(training.ensemble, i))
 
     searches = for_each_table(search, range(len(training.problems)), training.device)
-    ranges = train_ranges(training.train, searches, loss=settings.loss, threshold=settings.threshold)
+    ranges = train_ranges(
+        training.train, searches, loss=settings.loss, threshold=settings.threshold, with_cuts=settings.recipe.cuts
+    )
+    training.tables = [each.table for each in ranges]
 
     def at_price(case: tuple[Found, Problem]) -> _Trained:
         found, problem = case
-        path = choose_price(found.judged, loss=settings.loss, n_given=n_given, device=training.device)
+        path = choose_price(found.judged, loss=settings.loss, n_given=n_given)
         penalty = float(path.penalty[path.chosen]) if problem.penalty is None else problem.penalty
         price = max(penalty / n_given, _LEAST_PRICE)
         return _Trained(replace(found.ensemble, price=price), found.team, penalty, path)

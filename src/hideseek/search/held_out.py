@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from hideseek.engine.along import answers_to, mean_overlap, overlaps, price_bounds, price_bounds_of_all
-from hideseek.engine.device import for_each_table, one_thread
+from hideseek.engine.device import one_thread
 from hideseek.engine.ensemble import Ensemble, Rows
 from hideseek.engine.questions import Question, can_join
-from hideseek.search.losses import loss_of_nothing, mean_and_error, row_losses, scores
+from hideseek.search.losses import HeldOutRows, loss_of_nothing
 from hideseek.search.parts import LearnedFrom, Part
 from hideseek.search.path import Floats
 from hideseek.search.trust import Trust
@@ -69,9 +69,9 @@ class _Answers(NamedTuple):
     alike the sets of any two members are.
     """
 
-    selected: NDArray[np.floating]
-    everything: NDArray[np.floating]
-    n_selected: NDArray[np.integer]
+    selected: Tensor
+    everything: Tensor
+    n_selected: Tensor
     alike: Floats
 
 
@@ -87,40 +87,58 @@ def measure_trust(fitted: Sequence[Fitted], *, loss: str, threshold: float, n_dr
     with one_thread():  # the operations are too small to be shared
         groups = [_groups(one) for one in fitted]
         answers = iter(_ask([group for own in groups for group in own], loss, threshold, n_draws))
-    cases = [(one, own, [next(answers) for _ in own]) for one, own in zip(fitted, groups, strict=True)]
-    return for_each_table(lambda case: _trust(*case, loss), cases, fitted[0].ensemble.pool.device)
+        cases = [_Case(own, [next(answers) for _ in own]) for own in groups if own]
+        known = iter(_trusts(cases, loss) if cases else ())
+    nothing = Trust("r2" if loss == "squared_error" else "auroc", 0, fitted[0].ensemble.visible.shape[1])
+    return [(next(known) if own else nothing).with_warnings() for own in groups]
 
 
-def _trust(fitted: Fitted, groups: Sequence[_Group], answers: Sequence[_Answers], loss: str) -> Trust:
-    """Return the figures of one ensemble."""
-    score_name, n_features = "r2" if loss == "squared_error" else "auroc", fitted.ensemble.visible.shape[1]
-    if not groups:
-        return Trust(score_name, 0, n_features).with_warnings()
-    rows = _joined([group.rows for group in groups])
-    parts = [each.selected for each in answers], [each.everything for each in answers]
-    outputs = np.stack([np.concatenate(part).astype(np.float64) for part in parts])
-    selected, everything = outputs
-    losses = row_losses(loss, outputs, rows.target)
-    score_selected, score_all = scores(loss, outputs, rows.target, fitted.ensemble.pool.device)
-    (loss_selected, loss_all), _ = mean_and_error(losses, rows.weight)
-    _, error = mean_and_error(losses[:1] - losses[1:], rows.weight)
-    pairs = [_of_pairs(each.alike, group.members) for each, group in zip(answers, groups, strict=True)]
-    return Trust(
-        score_name,
-        len(rows.target),
-        n_features,
-        n_selected=float(np.concatenate([each.n_selected for each in answers]).mean()),
-        score_selected=_known(score_selected),
-        score_all=_known(score_all),
-        score_none=0.0 if score_name == "r2" else 0.5,
-        loss_selected=_known(loss_selected),
-        loss_all=_known(loss_all),
-        loss_none=_known(loss_of_nothing(loss, selected.shape[1], rows)),
-        difference_error=_known(error[0]),
-        sufficient=float((np.abs(selected - everything).max(axis=1) <= _CLOSE[loss]).mean()),
-        agreement=_mean_of([alike for alike, _ in pairs]),
-        agreement_held_out=_mean_of([alike for _, alike in pairs]),
-    ).with_warnings()
+class _Case(NamedTuple):
+    """The groups of one ensemble, and what the networks answer about each."""
+
+    groups: Sequence[_Group]
+    answers: Sequence[_Answers]
+
+    def pairs(self) -> tuple[float | None, float | None]:
+        """Return how alike the sets of two members are: of pairs that both left rows out or learned them, of others."""
+        found = [_of_pairs(each.alike, group.members) for each, group in zip(self.answers, self.groups, strict=True)]
+        return _mean_of([alike for alike, _ in found]), _mean_of([alike for _, alike in found])
+
+
+def _trusts(cases: Sequence[_Case], loss: str) -> list[Trust]:
+    """Return the figures of each ensemble, measured of all of them at once."""
+    score_name, n_features = "r2" if loss == "squared_error" else "auroc", cases[0].groups[0].ensemble.visible.shape[1]
+    both = [[(each.selected, each.everything) for each in case.answers] for case in cases]
+    outputs = torch.stack([torch.stack([torch.cat(part) for part in zip(*own, strict=True)]) for own in both]).double()
+    rows = HeldOutRows(loss, [_joined([group.rows for group in case.groups]) for case in cases], outputs)
+    losses = rows.losses()
+    mean, _ = rows.mean_and_error(losses)
+    _, error = rows.mean_and_error(losses[:, :1] - losses[:, 1:])
+    close = (outputs[:, 0] - outputs[:, 1]).abs().amax(dim=2) <= _CLOSE[loss]
+    n_selected = torch.stack([torch.cat([each.n_selected for each in case.answers]) for case in cases]).double()
+    figures = rows.scores(), mean, error[:, 0], close.double().mean(dim=1).tolist(), n_selected.mean(dim=1).tolist()
+    trusts = []
+    for case, part, scores, losses_of, own_error, sufficient, count in zip(cases, rows.parts, *figures, strict=True):
+        alike, alike_held_out = case.pairs()
+        trusts.append(
+            Trust(
+                score_name,
+                len(part.target),
+                n_features,
+                n_selected=count,
+                score_selected=_known(scores[0]),
+                score_all=_known(scores[1]),
+                score_none=0.0 if score_name == "r2" else 0.5,
+                loss_selected=_known(losses_of[0]),
+                loss_all=_known(losses_of[1]),
+                loss_none=_known(loss_of_nothing(loss, outputs.shape[3], part)),
+                difference_error=_known(own_error),
+                sufficient=sufficient,
+                agreement=alike,
+                agreement_held_out=alike_held_out,
+            )
+        )
+    return trusts
 
 
 def _groups(fitted: Fitted) -> list[_Group]:
@@ -159,9 +177,9 @@ def _ask_group(group: _Group, loss: str, threshold: float, n_draws: int) -> _Ans
     own, X, softmax = group.ensemble.members(group.members), group.X, loss != "squared_error"
     at_lowest = own if own.price is None else replace(own, price=price_bounds(own)[0])
     return _Answers(
-        own.outputs(X, n_draws, softmax=softmax, threshold=threshold),
-        at_lowest.outputs(X, 1, softmax=softmax, threshold=_EVERYTHING),
-        (own.masks(X) > threshold).sum(axis=1),
+        torch.from_numpy(own.outputs(X, n_draws, softmax=softmax, threshold=threshold)),
+        torch.from_numpy(at_lowest.outputs(X, 1, softmax=softmax, threshold=_EVERYTHING)),
+        torch.from_numpy((own.masks(X) > threshold).sum(axis=1)),
         mean_overlap(torch.from_numpy(group.ensemble.masks_of_members(X) > threshold)).numpy(),
     )
 

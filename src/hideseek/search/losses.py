@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,30 +11,63 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from hideseek.engine.objective import row_losses
 from hideseek.errors import InputError
 from hideseek.metrics import auroc
 from hideseek.search.parts import Part
 from hideseek.search.path import Floats
 
-__all__ = ["areas", "loss_of_nothing", "mean_and_error", "row_losses", "score", "scores", "weighted_mean"]
+__all__ = ["HeldOutRows", "areas", "loss_of_nothing", "score"]
 
 _LEAST_PROBABILITY = 1e-7
 
 
-def row_losses(loss: str, output: NDArray[np.floating], target: NDArray[Any]) -> Floats:
-    """Return the prediction loss of every row, in double precision.
+@dataclass(frozen=True)
+class HeldOutRows:
+    """Rows of several tables, equally many of each, with what was predicted of them, once or at several prices.
 
-    Shape: ``output (..., rows, outputs)``, ``target`` as in ``Data`` -> ``(..., rows)``.
+    All is on one device, and what is measured is measured of all tables at once.
+
+    Attributes:
+        loss: "cross_entropy" or "squared_error".
+        parts: The rows of each table.
+        outputs: Probabilities or values. Shape: ``(tables, prices, rows, outputs)``, double.
     """
-    if loss == "squared_error":
-        return np.asarray(np.square(output[..., 0].astype(np.float64) - target))
-    if target.ndim == 2:
-        return np.asarray(-(target * _logarithm(output)).sum(axis=-1))
-    return -_logarithm(output[..., np.arange(len(target)), target])
 
+    loss: str
+    parts: Sequence[Part]
+    outputs: Tensor
 
-def _logarithm(probability: NDArray[np.floating]) -> Floats:
-    return np.log(np.maximum(probability.astype(np.float64), _LEAST_PROBABILITY))
+    def losses(self) -> Tensor:
+        """Return the loss of every row. Shape: ``(tables, prices, rows)``."""
+        target = torch.from_numpy(np.stack([part.target for part in self.parts])).to(self.outputs.device)
+        return row_losses(self.loss, self.outputs, target[:, None])
+
+    def mean_and_error(self, losses: Tensor) -> tuple[Floats, Floats]:
+        """Return the weighted mean of losses, and its standard error.
+
+        Shape: ``(tables, prices, rows)`` -> ``(tables, prices)`` each.
+        """
+        weights = [part.weight / part.weight.sum() for part in self.parts if part.weight is not None]
+        if weights:
+            share = torch.from_numpy(np.stack(weights)).to(losses)[:, None]
+        else:
+            share = losses.new_full((), 1 / losses.shape[2])
+        mean = (losses * share).sum(dim=2)
+        error = ((losses - mean[:, :, None]) * share).norm(dim=2)
+        return mean.cpu().numpy(), error.cpu().numpy()
+
+    def scores(self) -> Floats:
+        """Return AUROC or R squared; of two classes for all tables at once on a GPU. Shape: ``(tables, prices)``."""
+        targets = np.stack([part.target for part in self.parts])
+        of_two = self.loss != "squared_error" and self.outputs.shape[3] == 2 and targets.ndim == 2
+        if self.outputs.device.type == "cpu" or not of_two:
+            outputs = self.outputs.cpu().numpy()
+            return np.array(
+                [[score(self.loss, each, target) for each in own] for own, target in zip(outputs, targets, strict=True)]
+            )
+        probability = self.outputs[..., 1] / self.outputs.sum(dim=3)
+        return areas(probability, torch.from_numpy(targets == 1).to(probability.device)[:, None]).cpu().numpy()
 
 
 def score(loss: str, output: NDArray[np.floating], target: NDArray[Any]) -> float:
@@ -46,26 +81,17 @@ def score(loss: str, output: NDArray[np.floating], target: NDArray[Any]) -> floa
         return float("nan")
 
 
-def scores(loss: str, outputs: NDArray[np.floating], target: NDArray[Any], device: torch.device) -> Floats:
-    """Return the score of the outputs at each price; of two classes all at once on a GPU.
-
-    Shape: ``(prices, rows, outputs)``, ``target`` as in ``Data`` -> ``(prices,)``.
-    """
-    of_two = loss != "squared_error" and outputs.shape[2] == 2 and target.ndim == 1 and 0 < target.mean() < 1
-    if device.type == "cpu" or not of_two:
-        return np.array([score(loss, output, target) for output in outputs])
-    probability = torch.from_numpy(np.stack([_probabilities(output) for output in outputs])).to(device)
-    return areas(probability, torch.from_numpy(target == 1).to(device)).cpu().numpy()
-
-
 def areas(probability: Tensor, positive: Tensor) -> Tensor:
     """Return the area under each ROC curve: pairs in which a positive row scores higher, equal ones by half.
 
-    Shape: ``(curves, rows)``, ``(rows,)``, bool -> ``(curves,)``, double.
+    NaN where all rows are positive, or none. Shape: ``(..., rows)``, ``(..., rows)``, bool -> ``(...)``, double.
     """
-    above, below = (probability[:, rows].sort(dim=1).values for rows in (positive, ~positive))
-    twice = sum(torch.searchsorted(below, above, right=right).sum(dim=1) for right in (False, True))
-    return torch.as_tensor(twice).double() / (2 * above.shape[1] * below.shape[1])
+    ordered, order = probability.sort(dim=-1)
+    is_positive = positive.expand(probability.shape).gather(-1, order)
+    n_below = torch.nn.functional.pad((~is_positive).cumsum(dim=-1), (1, 0))
+    first, last = (torch.searchsorted(ordered, ordered, right=right) for right in (False, True))
+    twice = ((n_below.gather(-1, first) + n_below.gather(-1, last)) * is_positive).sum(dim=-1)
+    return twice.double() / (2 * is_positive.sum(dim=-1) * n_below[..., -1])
 
 
 def _probabilities(output: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -83,19 +109,3 @@ def loss_of_nothing(loss: str, n_outputs: int, used: Part) -> float:
         return float(share @ np.square(used.target - share @ used.target))
     probability = share @ used.target if used.target.ndim == 2 else np.bincount(used.target, share, minlength=n_outputs)
     return float(-(probability * np.log(np.maximum(probability, _LEAST_PROBABILITY))).sum())
-
-
-def mean_and_error(losses: Floats, weight: Floats | None) -> tuple[Floats, Floats]:
-    """Return the weighted mean over rows, and its standard error. Shape: ``(prices, rows)`` -> ``(prices,)`` each."""
-    share = _share(losses.shape[1], weight)
-    mean = losses @ share
-    return mean, np.sqrt((np.square((losses - mean[:, None]) * share)).sum(axis=1))
-
-
-def weighted_mean(losses: Floats, weight: Floats | None) -> Floats:
-    """Return the weighted mean over rows. Shape: ``(prices, rows)`` -> ``(prices,)``."""
-    return np.asarray(losses @ _share(losses.shape[1], weight))
-
-
-def _share(n_rows: int, weight: Floats | None) -> Floats:
-    return np.full(n_rows, 1 / n_rows) if weight is None else weight / weight.sum()

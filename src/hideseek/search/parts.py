@@ -108,14 +108,21 @@ class LearnedFrom:
         every = np.arange(n_members)
         return [LeftOut(rows, x, every[number::N_FOLDS]) for number, (rows, x) in enumerate(self._folds[:n_members])]
 
+    def by_fold(self, n_members: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Return all rows of each fold that one of so many members left out, and these members."""
+        every = np.arange(n_members)
+        return [(rows, every[number::N_FOLDS]) for number, rows in enumerate(self._rows[:n_members])]
+
+    @cached_property
+    def _rows(self) -> list[NDArray[np.intp]]:
+        """The rows of each fold."""
+        return [] if self.fold is None else [np.flatnonzero(self.fold == number) for number in range(N_FOLDS)]
+
     @cached_property
     def _folds(self) -> list[tuple[NDArray[np.intp], Tensor]]:
         """Some rows of each fold: evenly spread ones where there are more than ``_MOST_ROWS``."""
-        if self.fold is None:
-            return []
-        folds = [np.flatnonzero(self.fold == number) for number in range(N_FOLDS)]
-        folds = [rows[:: -(-len(rows) // _MOST_ROWS)] for rows in folds]
-        return [(rows, self.x[torch.from_numpy(rows)]) for rows in folds]
+        folds = [rows[:: -(-len(rows) // _MOST_ROWS)] for rows in self._rows]
+        return [(rows, self.x.index_select(0, torch.from_numpy(rows))) for rows in folds]
 
 
 def as_tables(parts: Sequence[Data]) -> Data:

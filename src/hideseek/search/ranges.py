@@ -1,13 +1,16 @@
-"""Training for ranges of prices, and the choice of the range that does best."""
+"""Training for ranges of prices, the choice of the range that does best, and the search for cuts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.teams import Team, TrainedTeam
 from hideseek.search.choice import Judged, best_range, judge
+from hideseek.search.cuts import cut
+from hideseek.search.moves import Case
 from hideseek.search.parts import LearnedFrom
 
 __all__ = ["Found", "Search", "train_ranges"]
@@ -16,6 +19,7 @@ _AT_ONCE = 16
 """Tables that are judged at once. What held-out rows say of all of their ranges is in memory together."""
 
 Train = Callable[[Sequence[Team]], list[TrainedTeam]]
+_Table = TypeVar("_Table")
 
 
 @dataclass(frozen=True)
@@ -35,35 +39,61 @@ class Search:
 
 @dataclass(frozen=True)
 class Found:
-    """The range that does best on a table: its members, the ensemble they are, and what held-out rows say of it."""
+    """The range that does best on a table: its members, the ensemble they are, and what held-out rows say of it.
+
+    ``table`` is what the members learned from, with its rows moved away from the cuts that were found.
+    """
 
     team: TrainedTeam
     ensemble: Ensemble
+    table: LearnedFrom
     judged: Judged
 
 
-def train_ranges(train: Train, searches: Sequence[Search], *, loss: str, threshold: float) -> list[Found]:
+def train_ranges(
+    train: Train, searches: Sequence[Search], *, loss: str, threshold: float, with_cuts: bool
+) -> list[Found]:
     """Train the members of every range of all tables at once, and choose a range for each table.
 
     Args:
         train: Trains teams.
-        searches: The tables.
+        searches: The tables; their rows are moved in place where cuts are found.
         loss: "cross_entropy" or "squared_error".
         threshold: A feature is selected where its mean mask is greater.
+        with_cuts: Whether to look for cuts.
     """
-    trained, found = iter(train([team for search in searches for team in search.ranges])), []
-    for some in (searches[start : start + _AT_ONCE] for start in range(0, len(searches), _AT_ONCE)):
-        of_ranges = [(search, next(trained)) for search in some for _ in search.ranges]
-        candidates = iter(_found(of_ranges, loss, threshold))
-        for search in some:
-            own = [next(candidates) for _ in search.ranges]
-            found.append(own[best_range([candidate.judged for candidate in own])])
-    return found
+    trained = iter(train([team for search in searches for team in search.ranges]))
+    best: list[tuple[TrainedTeam, Ensemble]] = []
+    for some in _some_at_a_time(searches):
+        best += _best_ranges([(search, [next(trained) for _ in search.ranges]) for search in some], loss, threshold)
+    cases = Case.of_all([ensemble for _, ensemble in best], [search.table for search in searches])
+    if with_cuts:
+        cases = cut(cases, loss=loss, threshold=threshold)
+    judged: list[Judged] = []
+    for asked in _some_at_a_time(cases):
+        ensembles, tables = [case.ensemble for case in asked], [case.table for case in asked]
+        judged += judge(ensembles, tables, loss=loss, threshold=threshold)
+    teams = [team for team, _ in best]
+    return [Found(team, case.ensemble, case.table, own) for team, case, own in zip(teams, cases, judged, strict=True)]
 
 
-def _found(trained: Sequence[tuple[Search, TrainedTeam]], loss: str, threshold: float) -> list[Found]:
-    """Return the trained teams as ensembles, with what held-out rows say of them."""
-    ensembles = [search.as_ensemble(team) for search, team in trained]
-    judged = judge(ensembles, [search.table for search, _ in trained], loss=loss, threshold=threshold)
-    teams = [team for _, team in trained]
-    return [Found(*each) for each in zip(teams, ensembles, judged, strict=True)]
+def _some_at_a_time(tables: Sequence[_Table]) -> Iterator[Sequence[_Table]]:
+    """Yield as many of the tables as are judged at once."""
+    for start in range(0, len(tables), _AT_ONCE):
+        yield tables[start : start + _AT_ONCE]
+
+
+def _best_ranges(
+    trained: Sequence[tuple[Search, Sequence[TrainedTeam]]], loss: str, threshold: float
+) -> list[tuple[TrainedTeam, Ensemble]]:
+    """Return the range of each table that has learned best; held-out rows are asked where there are several."""
+    candidates = [[search.as_ensemble(team) for team in teams] for search, teams in trained]
+    several = [
+        (each, search.table)
+        for own, (search, _) in zip(candidates, trained, strict=True)
+        if len(own) > 1
+        for each in own
+    ]
+    judged = iter(judge(*zip(*several, strict=True), loss=loss, threshold=threshold) if several else ())
+    best = [best_range([next(judged) for _ in own]) if len(own) > 1 else 0 for own in candidates]
+    return [(teams[i], own[i]) for i, own, (_, teams) in zip(best, candidates, trained, strict=True)]

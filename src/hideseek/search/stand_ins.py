@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from hideseek.engine.along import answers_from
 from hideseek.engine.device import one_thread
 from hideseek.engine.ensemble import Ensemble
+from hideseek.engine.objective import row_losses
 from hideseek.engine.scaling import Scaler
-from hideseek.search.losses import row_losses
 from hideseek.search.parts import N_FOLDS, Part, folds_of
 from hideseek.stand_ins import StandIn
 
@@ -156,7 +157,9 @@ class _HeldOut:
             for table, values in zip(tables, question.values, strict=True):
                 table[start:end, self._columns[question.place]] = values
         output = answers_from(self._ensemble, tables, shown, softmax=self._loss != "squared_error")
-        usual, *others = np.split(row_losses(self._loss, output.astype(np.float64), self._part.target[rows]), ends[:-1])
+        target = torch.from_numpy(self._part.target[rows])
+        losses = row_losses(self._loss, torch.from_numpy(output).double(), target).numpy()
+        usual, *others = np.split(losses, ends[:-1])
         return [own - usual[question.rows] for own, question in zip(others, questions, strict=True)]
 
 

@@ -101,6 +101,12 @@ class TableEncoder:
         """Return the value that replaces missing values in each column of the table. Shape: ``(columns,)``."""
         return np.array([code.fill for code in self.codes], dtype=np.float64)
 
+    @property
+    def matrix_names(self) -> list[str]:
+        """Return the name of the table's column that each matrix column is made of."""
+        columns = [j for feature in self.features for j in feature.columns]
+        return [self.names[j] for j in columns for _ in range(self.codes[j].width)]
+
     def of(self, features: Sequence[int]) -> TableEncoder:
         """Return the encoder of some of the features, for tables with only their columns."""
         columns = sorted(k for j in features for k in self.features[j].columns)
