@@ -265,10 +265,14 @@ def test_nothing_to_report(model, switch, tmp_path):
 # -- the model ----------------------------------------------------------------------------------------------------
 
 
-def standardised(value, column, center, scale, constant, ramp=None):
+def standardised(value, column, center, scale, constant, cuts=(), ramp=None):
     if constant:
         return 0
     deviations = (value - center) / scale
+    for cut in cuts:  # no two of them are near the same value
+        if abs(deviations - cut["at"]) < cut["margin"]:
+            deviations = cut["at"] + (cut["margin"] if deviations >= cut["at"] else -cut["margin"])
+            break
     if ramp is None:
         return deviations
     height = np.clip((deviations - ramp["low"]) / (ramp["high"] - ramp["low"]), 0, 1)

@@ -23,6 +23,8 @@ def held_of_training(model: Any) -> list[str]:
     if ensemble.scaler.ramps is not None:
         n_columns = len(set(ensemble.scaler.ramps.column.tolist()))
         held.append(f"minimum, quartiles and maximum of {n_columns} columns")
+    if ensemble.scaler.cuts is not None:
+        held.append(f"{len(ensemble.scaler.cuts)} cuts, each the middle of two neighbouring values of a column")
     if hasattr(model, "encoder_"):
         n_levels = sum(len(code.levels) for code in model.encoder_.codes)
         held.append(f"the median or most frequent value of each column, and {n_levels} levels of categories")

@@ -47,6 +47,7 @@ def _model(path: str, output: Output) -> dict[str, Any]:
         "feature_names": names,
         "classes": getattr(model, "classes_", None),
         "penalty": getattr(model, "penalty_", None),
+        "cuts": getattr(model, "cuts_", None),
         "recipe": None if recipe is None else asdict(recipe),
         "parameters": model.get_params(),
         "trust": None if trust is None else trust.to_dict(),
@@ -64,6 +65,7 @@ def _model(path: str, output: Output) -> dict[str, Any]:
             "features": f"{result['features']:,}{titles}",
             "classes": None if classes is None else some([str(label) for label in classes]),
             "penalty": None if penalty is None else f"{penalty:.3g} ({penalty / model.n_features_in_:.3g} per feature)",
+            "cuts": _cuts(result["cuts"]) if result["cuts"] else None,
             "preset": getattr(model, "preset", None),
             "recipe": None
             if recipe is None
@@ -77,6 +79,10 @@ def _model(path: str, output: Output) -> dict[str, Any]:
     if trust is not None:
         output.line(repr(trust))
     return result
+
+
+def _cuts(cuts: dict[str, tuple[float, ...]]) -> str:
+    return "; ".join(f"{name} at {', '.join(f'{value:.4g}' for value in own)}" for name, own in cuts.items())
 
 
 def _short(value: Any) -> str:

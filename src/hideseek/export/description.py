@@ -3,7 +3,8 @@
 The page's model.js and the graph of an ONNX file are made from it. It keeps apart what may differ between models:
 
 - ``encoder``: how the columns of the table become those of a matrix, and which are one feature.
-- ``inputs``: what the networks see, the columns of that matrix and ramps of them, each standardised.
+- ``inputs``: what the networks see, the columns of that matrix and ramps of them, each standardised; where a column has
+  ``cuts``, its values are moved away from them first.
 - ``groups``: for each input, the number of its mask, which is that of its feature.
 - ``members``: for each, the masks it gives (``visible``), the layers of its Hide, and of each of its Seeks, whose
   answers are averaged; and the logarithms of the lowest and highest price for which it answers (``range``), null where
@@ -87,6 +88,10 @@ def _inputs(scaler: Scaler) -> list[dict[str, Any]]:
         {"column": j, "center": center, "scale": scale, "constant": constant}
         for j, (center, scale, constant) in enumerate(parts)
     ]
+    if scaler.cuts is not None:
+        cuts = scaler.cuts
+        for j, at, margin in zip(cuts.column.tolist(), cuts.at.tolist(), cuts.margin.tolist(), strict=True):
+            inputs[j].setdefault("cuts", []).append({"at": at, "margin": margin})
     if scaler.ramps is None:
         return inputs
     names = ("low", "high", "center", "scale")

@@ -130,9 +130,25 @@ class _Writer:
         constant = [each["constant"] for each in inputs]
         if any(constant):
             x = graph.add("Where", graph.constant([constant], np.bool_), graph.constant(0, np.float64), x)
+        if any("cuts" in each for each in inputs):
+            x = self.away_from_cuts(x)
         if any("ramp" in each for each in inputs):
             x = self.with_ramps(x)
         return graph.cast(x, np.float32)
+
+    def away_from_cuts(self, x: str) -> str:
+        """Move values away from the cuts of their columns; each turn takes one cut of every column."""
+        graph, inputs = self.graph, self.described["inputs"]
+        moved = x
+        for turn in range(max(len(each.get("cuts", ())) for each in inputs)):
+            cuts = [each["cuts"][turn] if turn < len(each.get("cuts", ())) else None for each in inputs]
+            at, margin = (np.array([[0.0 if cut is None else cut[name] for cut in cuts]]) for name in ("at", "margin"))
+            above = graph.add("GreaterOrEqual", x, graph.constant(at, np.float64))
+            up = graph.add("Max", moved, graph.constant(at + margin, np.float64))
+            down = graph.add("Min", moved, graph.constant(at - margin, np.float64))
+            has_cut = graph.constant([[cut is not None for cut in cuts]], np.bool_)
+            moved = graph.add("Where", has_cut, graph.add("Where", above, up, down), moved)
+        return moved
 
     def with_ramps(self, x: str) -> str:
         """Replace the inputs that are ramps by their values."""

@@ -37,6 +37,7 @@ def _of_hideseek(model: BaseHideSeek) -> dict[str, Any]:
     return {
         **recipe,
         "batch_size": recipe["batch_size"] or "full",
+        "cuts": model.cuts_ or "none",
         "penalty": f"{model.penalty_:.4g}",
         "price of showing one feature of one row": f"{model.penalty_ / n_given:.4g}",
         "members that answer": len(ensemble.visible),

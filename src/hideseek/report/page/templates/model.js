@@ -134,12 +134,21 @@ function encoded({ kind, fill, missing, levels, other }, value) {
 }
 
 /** A column, or a ramp of it. */
-function standardised({ center, scale, constant, ramp }, number) {
+function standardised({ center, scale, constant, cuts, ramp }, number) {
   if (constant) return 0;
-  const deviations = clamped((number - center) / scale, -FARTHEST, FARTHEST);
+  const deviations = awayFrom(cuts ?? [], clamped((number - center) / scale, -FARTHEST, FARTHEST));
   if (!ramp) return Math.fround(deviations);
   const height = clamped((deviations - ramp.low) / (ramp.high - ramp.low), 0, 1);
   return Math.fround((height - ramp.center) / ramp.scale);
+}
+
+/** The value, at least a margin away from every cut, on its own side. */
+function awayFrom(cuts, value) {
+  let moved = value;
+  for (const { at, margin } of cuts) {
+    moved = value >= at ? Math.max(moved, at + margin) : Math.min(moved, at - margin);
+  }
+  return moved;
 }
 
 function clamped(value, least, most) {
