@@ -15,7 +15,7 @@ from hideseek.search.parts import LearnedFrom
 
 __all__ = ["Found", "Search", "train_ranges"]
 
-_AT_ONCE = 16
+_AT_ONCE = 64
 """Tables that are judged at once. What held-out rows say of all of their ranges is in memory together."""
 
 Train = Callable[[Sequence[Team]], list[TrainedTeam]]
