@@ -1,11 +1,9 @@
 from math import log
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
-from hideseek.engine.cuts import Cuts
 from hideseek.engine.objective import row_losses
 from hideseek.engine.recipe import LOWEST_PRICE
 from hideseek.metrics import auroc
@@ -54,7 +52,6 @@ class FakeEnsemble:
     def __init__(self, high, error, differing, n_selected=2):
         self.high, self.error, self.differing, self.n_selected = high, np.asarray(error), differing, n_selected
         self.visible, self.pool, self.asked = np.ones((N_FOLDS, 2)), torch.zeros(4, 2), []
-        self.scaler = SimpleNamespace(cuts=None)
 
 
 @pytest.fixture
@@ -151,13 +148,6 @@ def test_a_loss_that_grows_moves_the_choice_the_more_rows_there_are(judged):
 
 def test_disagreement_counts_relative_to_the_features_selected(judged):
     assert best_range([judged(FakeEnsemble(0.05, 0.1, 1.2, n_selected=1)), judged(FakeEnsemble(0.4, 0.1, 1.2))]) == 1
-
-
-def test_the_loss_counts_more_where_rows_were_moved_away_from_cuts(judged):
-    error = np.linspace(0.0, 0.35, 17)  # the loss speaks for low prices, the usual position against them
-    plain, cut = FakeEnsemble(0.4, error, 0.0), FakeEnsemble(0.4, error, 0.0)
-    cut.scaler.cuts = Cuts.none().plus(0, 0.0, 1.0)
-    assert path_of(judged(cut)).chosen < path_of(judged(plain)).chosen
 
 
 def test_areas_of_many_curves_are_those_of_each_with_ties():

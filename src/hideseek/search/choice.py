@@ -41,10 +41,6 @@ _USUAL_POSITION, _POSITION_OF_WIDTH, _USUAL_WIDTH = 0.57, 0.024, log(0.4 / LOWES
 """Prices near the middle of a range are usually best: at ``_USUAL_POSITION`` of one that ends at 0.4, and lower in a
 range that ends earlier, by ``_POSITION_OF_WIDTH`` for each unit that the logarithm of its end is lower."""
 
-_WEIGHT_OF_LOSS_WITH_CUTS = 3.0
-"""How much the loss counts, relative to everything else, in a table with cuts: rows next to a jump, which are predicted
-badly at every price, blur the differences between prices in the losses of other tables."""
-
 _POSITION_WEIGHT, _ROWS_OF_POSITION = 0.6, 10_000
 """A price is held against its distance to the usual position, the more so the fewer rows there are to tell prices
 apart, as if ``_ROWS_OF_POSITION`` rows had spoken for that position."""
@@ -65,7 +61,6 @@ class Judged:
         null_loss: The loss of the best prediction that is the same for every row. A number.
         n_rows: The held-out rows. A number.
         n_learned: Rows that the ensemble learned from. A number.
-        has_cuts: Whether rows were moved away from cuts.
     """
 
     prices: Floats
@@ -78,7 +73,6 @@ class Judged:
     null_loss: float
     n_rows: int
     n_learned: int
-    has_cuts: bool
 
     def cost(self, lowest: float) -> Floats:
         """Return the share of the explained loss that is lost at each price, and what the features count for.
@@ -86,8 +80,7 @@ class Judged:
         ``lowest`` is the smallest loss known. Shape: ``(prices,)``.
         """
         explained = max(self.null_loss - lowest, 1e-3 * self.null_loss)
-        weight = _WEIGHT_OF_LOSS_WITH_CUTS if self.has_cuts else 1.0
-        return weight * (self.mean_loss - lowest) / explained + _WEIGHT_OF_FEATURES * np.square(self.n_selected)
+        return (self.mean_loss - lowest) / explained + _WEIGHT_OF_FEATURES * np.square(self.n_selected)
 
     @property
     def share_differing(self) -> Floats:
@@ -178,7 +171,6 @@ def _judged(
             loss_of_nothing(loss, outputs.shape[3], held_out.parts[i]),
             len(one.rows),
             len(one.table.part.target),
-            one.by_fold[0].ensemble.scaler.cuts is not None,
         )
         for i, one in enumerate(asked)
     ]
