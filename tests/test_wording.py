@@ -3,7 +3,7 @@ import pytest
 
 from hideseek.extras import import_extra, version_of
 from hideseek.validation import choice
-from hideseek.wording import did_you_mean, listed, some
+from hideseek.wording import did_you_mean, listed, some, values_by_name
 
 
 def test_a_similar_name_is_suggested_whatever_the_case():
@@ -31,3 +31,7 @@ def test_a_missing_extra_says_what_needs_it_and_how_to_install_it():
 def test_the_version_is_that_of_the_first_package_that_is_installed():
     assert version_of("no-such-package", "numpy") == np.__version__
     assert version_of("no-such-package") is None
+
+
+def test_numbers_are_listed_with_the_names_that_they_belong_to():
+    assert values_by_name({"age": (25.0, 35.5), "income": (1234.567,)}) == "age at 25 and 35.5, income at 1235"

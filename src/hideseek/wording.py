@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-__all__ = ["column_names", "did_you_mean", "listed", "shown", "some"]
+__all__ = ["column_names", "did_you_mean", "listed", "shown", "some", "values_by_name"]
 
 _NAMED = 5
 _LONGEST_REPR = 200
@@ -45,3 +45,8 @@ def shown(value: Any) -> str:
     except Exception:  # any repr may raise; that of a huge int raises a ValueError
         text = f"<{type(value).__name__}>"
     return text if len(text) <= _LONGEST_REPR else f"{text[:_LONGEST_REPR]}..."
+
+
+def values_by_name(values: Mapping[str, Iterable[float]]) -> str:
+    """Return numbers with the names that they belong to: age at 25 and 35.5, income at 1200."""
+    return ", ".join(f"{name} at {listed(f'{value:.4g}' for value in own)}" for name, own in values.items())

@@ -258,3 +258,16 @@ def test_without_onnx_the_error_says_what_to_install(model, tmp_path, monkeypatc
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(ModuleNotFoundError, match=r"hideseek\[onnx\]"):
         model.to_onnx(tmp_path / "model.onnx")
+
+
+def test_values_next_to_cuts_are_moved_as_in_the_library(switch, answers_of):
+    X, y = switch
+    model = HideSeekClassifier("fast", random_state=0).fit(X, y)
+    assert len(model.cuts_) > 1
+    rows = np.repeat([[0.4, -0.4, 0.7, 0.0]], 9, axis=0)
+    for name, values in model.cuts_.items():
+        column = ["x1", "x2", "x3", "x4"].index(name)
+        rows[:, column] = values[0] + np.linspace(-1.5, 1.5, 9)  # on the cut itself too
+    (answers,) = answers_of(model, {"X": rows})
+    np.testing.assert_allclose(answers["mask"], model.explain(rows).importance, atol=1e-5)
+    np.testing.assert_allclose(answers["probability"], model.predict_proba(rows), atol=1e-5)

@@ -113,3 +113,8 @@ def test_the_best_place_is_where_gains_of_both_sides_meet():
     assert place.at == pytest.approx(0.205, abs=0.006)
     assert place.gain == pytest.approx(0.5 * 60, abs=1.0)  # of the rows up to 0.3 away
     assert _best_places(z, -down.abs(), -up.abs(), [7], [5.0]) == [[]]
+
+
+def test_the_page_says_where_the_answer_jumps(syn4, model, tmp_path):
+    model.explain(syn4[1].X[:50]).report(tmp_path / "page.html")
+    assert "The answer jumps where a column passes a value: x11 at" in (tmp_path / "page.html").read_text()

@@ -24,7 +24,7 @@ def held_of_training(model: Any) -> list[str]:
         n_columns = len(set(ensemble.scaler.ramps.column.tolist()))
         held.append(f"minimum, quartiles and maximum of {n_columns} columns")
     if ensemble.scaler.cuts is not None:
-        held.append(f"{len(ensemble.scaler.cuts)} cuts, each the middle of two neighbouring values of a column")
+        held.append(f"cuts: {len(ensemble.scaler.cuts)}, each the middle of two neighbouring values of a column")
     if hasattr(model, "encoder_"):
         n_levels = sum(len(code.levels) for code in model.encoder_.codes)
         held.append(f"the median or most frequent value of each column, and {n_levels} levels of categories")

@@ -15,7 +15,7 @@ from hideseek.cli._usage import UsageError
 from hideseek.cli._writing import check_free, check_suffix, with_path_in_errors
 from hideseek.engine.recipe import PRESETS
 from hideseek.errors import InputError
-from hideseek.wording import did_you_mean
+from hideseek.wording import did_you_mean, values_by_name
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -115,6 +115,7 @@ def run(arguments: argparse.Namespace, output: Output) -> dict[str, Any]:
         "held_out": _scores(model, rows.table[held_out], rows.y[held_out]) if len(held_out) else None,
         "selected_per_row": float(explanation.n_selected.mean()),
         "most_selected": _most_selected(explanation),
+        "cuts": model.cuts_,
     }
     _say(result, rows, output)
     return result
@@ -208,6 +209,7 @@ def _say(result: dict[str, Any], rows: TrainingRows, output: Output) -> None:
             "held out": f"{', '.join(scores)} on {held_out['rows']:,} held-out rows" if held_out else None,
             "selected": f"{result['selected_per_row']:.1f} of {result['features']:,} features per row",
             "most often": ", ".join(often) or None,
+            "jumps": values_by_name(result["cuts"]) if result["cuts"] else None,
             "model": result["model"],
         }
     )

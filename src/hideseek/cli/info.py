@@ -11,7 +11,7 @@ from typing import Any
 from hideseek._version import __version__
 from hideseek.cli._output import Output
 from hideseek.extras import version_of
-from hideseek.wording import some
+from hideseek.wording import some, values_by_name
 
 HELP = "say what is in a saved model; without one, versions and devices"
 
@@ -65,7 +65,7 @@ def _model(path: str, output: Output) -> dict[str, Any]:
             "features": f"{result['features']:,}{titles}",
             "classes": None if classes is None else some([str(label) for label in classes]),
             "penalty": None if penalty is None else f"{penalty:.3g} ({penalty / model.n_features_in_:.3g} per feature)",
-            "cuts": _cuts(result["cuts"]) if result["cuts"] else None,
+            "cuts": values_by_name(result["cuts"]) if result["cuts"] else None,
             "preset": getattr(model, "preset", None),
             "recipe": None
             if recipe is None
@@ -79,10 +79,6 @@ def _model(path: str, output: Output) -> dict[str, Any]:
     if trust is not None:
         output.line(repr(trust))
     return result
-
-
-def _cuts(cuts: dict[str, tuple[float, ...]]) -> str:
-    return "; ".join(f"{name} at {', '.join(f'{value:.4g}' for value in own)}" for name, own in cuts.items())
 
 
 def _short(value: Any) -> str:

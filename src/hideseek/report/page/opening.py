@@ -11,7 +11,7 @@ from hideseek.markup import Markup, element, table
 from hideseek.report.page.content import Content
 from hideseek.report.page.directions import Directions
 from hideseek.search import Trust
-from hideseek.wording import listed
+from hideseek.wording import listed, values_by_name
 
 __all__ = ["answer", "overview", "picture", "protected", "short_trust"]
 
@@ -122,6 +122,9 @@ def short_trust(content: Content) -> Markup:
         said.append(f"{name}: {figure}. ")
     else:
         said.append("The quality of the predictions is not known. ")
+    cuts = getattr(content.model, "cuts_", None)
+    if cuts:
+        said.append(f"The answer jumps where a column passes a value: {values_by_name(cuts)}. ")
     n_warnings = len(content.findings)
     if n_warnings:
         told = f"{n_warnings} warning{'s' if n_warnings > 1 else ''}, the first:"
