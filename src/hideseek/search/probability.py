@@ -3,9 +3,9 @@
 One rule for all tables, fitted to kinds of tables whose truth is known: ``python -m experiments run reliability``, then
 ``compare reliability``, which prints its factors. It is of the default preset, and to be fitted anew with it.
 
-The price is part of the rule because features with a middling mask were mostly relevant in fits that chose a high price,
-which misses a feature now and then, and half of them not in fits that chose a low one, where columns are correlated. That
-is a difference between fits: at another price than the chosen one the rule does not hold.
+The price is part of the rule because features with a middling mask were mostly relevant in fits that chose a high
+price, which misses a feature now and then, and half of them not in fits that chose a low one, where columns are
+correlated. That is a difference between fits: at another price than the chosen one the rule does not hold.
 """
 
 from __future__ import annotations
