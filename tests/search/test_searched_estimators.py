@@ -267,12 +267,12 @@ def test_path_and_screening_survive_a_file(searched, wide, tmp_path):
 # -- how sure the selection is ------------------------------------------------------------------------------------
 
 
-def test_selection_probability_grows_with_the_mask_and_falls_with_the_price():
+def test_selection_probability_grows_with_the_mask_and_the_price():
     odds = np.log([0.2 / 0.8, 1.0, 0.8 / 0.2])
-    expected = 1 / (1 + np.exp(-(1.92 + 2.03 * odds - 0.66 * np.log(20))))
+    expected = 1 / (1 + np.exp(-(-1.41 + 2.80 * odds + 0.60 * np.log(20))))
     got = selection_probability(np.array([[0.2, 0.5, 0.8]]), 0.003, 0.00015)
     np.testing.assert_allclose(got[0], expected, rtol=1e-5)
-    assert (selection_probability(np.array([[0.2, 0.5, 0.8]]), 0.01, 0.00015) < got).all()
+    assert (selection_probability(np.array([[0.2, 0.5, 0.8]]), 0.01, 0.00015) > got).all()
     extremes = selection_probability(np.array([[0.0, 1.0]]), 0.003, 0.00015)
     assert extremes[0, 0] < 0.001
     assert 0.999 < extremes[0, 1] < 1

@@ -19,6 +19,9 @@ _INTERCEPT, _OF_MASK, _OF_PRICE = -1.41, 2.80, 0.60
 _LEAST = 1e-3
 """Masks nearer to 0 or 1 count as that near."""
 
+_LEAST_PROBABILITY = 1e-4
+"""No feature is stated to be relevant, or not, with more certainty than this leaves."""
+
 
 def selection_probability(masks: NDArray[np.floating], price: float, lowest_price: float) -> NDArray[np.float32]:
     """Return the probability that each feature is relevant for its row. Shape: ``(rows, features)`` -> the same.
@@ -29,7 +32,8 @@ def selection_probability(masks: NDArray[np.floating], price: float, lowest_pric
         lowest_price: The lowest price that the members were trained on.
     """
     of_mask, of_price = log_odds_terms(masks, price, lowest_price)
-    return np.asarray(1 / (1 + np.exp(-(_INTERCEPT + _OF_MASK * of_mask + _OF_PRICE * of_price))), dtype=np.float32)
+    probability = 1 / (1 + np.exp(-(_INTERCEPT + _OF_MASK * of_mask + _OF_PRICE * of_price)))
+    return np.clip(probability, _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY).astype(np.float32)
 
 
 def log_odds_terms(masks: NDArray[np.floating], price: float, lowest_price: float) -> tuple[NDArray[np.float64], float]:
