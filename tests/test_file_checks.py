@@ -15,6 +15,7 @@ import hideseek
 from hideseek import Explanation, FileFormatError, HideSeekClassifier, HideSeekRegressor, InputError, persistence
 from hideseek.baselines import L2X
 from hideseek.digests import digest_of
+from hideseek.estimators._file_checks import _check_cuts
 
 QUICK = {"preset": "fast", "steps": 5, "hidden_layers": (3,), "random_state": 0}
 DEEP = "[" * 100_000
@@ -266,3 +267,13 @@ def test_an_explanation_of_no_rows_or_in_columns_comes_back(tmp_path):
     values = np.asfortranarray(np.arange(6.0).reshape(3, 2))
     Explanation(values, values > 2).save(path)
     np.testing.assert_array_equal(Explanation.load(path).importance, values)
+
+
+@pytest.mark.parametrize(
+    ("column", "at", "margin"), [([4], [0.0], [0.1]), ([1, 1], [0.0, 0.5], [0.3, 0.3])], ids=["no column", "overlap"]
+)
+def test_cuts_of_no_column_or_with_margins_that_overlap_are_refused(column, at, margin):
+    arrays = {"cuts.column": np.array(column), "cuts.at": np.array(at), "cuts.margin": np.array(margin)}
+    with pytest.raises(FileFormatError, match="'cuts' are no cuts"):
+        _check_cuts(arrays, 4)
+    _check_cuts({name: values[:1] for name, values in arrays.items()} | {"cuts.column": np.array([3])}, 4)
