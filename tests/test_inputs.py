@@ -328,6 +328,10 @@ def test_select_from_model_keeps_what_decides(switch, model):
     # x1 and x2 decide in half of the rows each, so that both are about the mean, which is the usual threshold
     selector = SelectFromModel(HideSeekClassifier("fast", random_state=0), threshold="0.5*mean").fit(X, y)
     assert selector.get_support().tolist() == [True, True, True, False]
+    usual = SelectFromModel(HideSeekClassifier("fast", random_state=0)).fit(X, y)
+    importances = usual.estimator_.feature_importances_
+    assert usual.get_support().tolist() == (importances >= importances.mean()).tolist()
+    assert usual.get_support()[[2, 3]].tolist() == [True, False]
     prefit = SelectFromModel(model, prefit=True, threshold=0.3)
     assert prefit.fit(X).transform(X).shape == (len(X), 3)
 

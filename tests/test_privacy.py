@@ -33,11 +33,14 @@ def standardised(model, X):
     return scaler.transform(X)[:, first], model._ensemble.pool.numpy()[:, first]
 
 
-def test_no_training_row_is_in_a_saved_model(skewed, tmp_path):
+@pytest.mark.parametrize("cuts", [None, False])
+def test_no_training_row_is_in_a_saved_model(skewed, tmp_path, cuts):
     X, y = skewed
-    model = HideSeekClassifier(**QUICK, cuts=False).fit(X, y)  # cuts leave of a value on which side of them it is
+    model = HideSeekClassifier(**QUICK, cuts=cuts).fit(X, y)
     model.save(tmp_path / "model")
-    seen, pool = standardised(model, X)
+    _, pool = standardised(model, X)
+    scaler = model._ensemble.scaler
+    seen = scaler.of(np.arange(X.shape[1])).transform(X)  # as the rows are, not moved away from cuts
     assert not any((seen == row).all(axis=1).any() for row in pool)
     n_rows = {name: len(array) for name, array in load_file(tmp_path / "model").items() if array.ndim == 2}
     assert max(n_rows.values()) == 256, "nothing has a row for each training row"

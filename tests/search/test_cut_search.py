@@ -118,3 +118,10 @@ def test_the_best_place_is_where_gains_of_both_sides_meet():
 def test_the_page_says_where_the_answer_jumps(syn4, model, tmp_path):
     model.explain(syn4[1].X[:50]).report(tmp_path / "page.html")
     assert "The answer jumps where a column passes a value: x11 at" in (tmp_path / "page.html").read_text()
+
+
+def test_replacement_values_are_moved_away_from_cuts_too(model):
+    ensemble = model.learned_.ensemble
+    cuts, pool = ensemble.scaler.cuts, ensemble.scaler.columns_of(ensemble.pool).numpy()
+    for column, at, margin in zip(cuts.column, cuts.at, cuts.margin, strict=True):
+        assert np.abs(pool[:, column] - at).min() > margin - 1e-5
