@@ -97,53 +97,60 @@ static void draw(const Task *task, Room *room, long member, const Block *block)
     }
 }
 
-typedef struct {
-    float values[8];
-} Piece;
-
-/* How many first features have at most eight columns and eight columns from their first on. */
-static long narrow_features(const Task *task)
+/* How many first features have at most width columns, and width columns from their first on. */
+static long narrow_features(const Task *task, int width)
 {
     long f = 0;
-    while (f < task->n_features && task->first_column[f] + 8 <= task->n_columns &&
-           task->first_column[f + 1] - task->first_column[f] <= 8)
+    while (f < task->n_features && task->first_column[f] + width <= task->n_columns &&
+           task->first_column[f + 1] - task->first_column[f] <= width)
         f++;
     return f;
 }
 
-/* Copy eight columns for some features; what is too much is written over by the next. All reads come before the writes,
+/* Copy width columns for some features; what is too much is written over by the next. All reads come before the writes,
  * behind which the processor would hold them up. */
-INLINE void copy_pieces(const float *table, long columns, const uint32_t *picks, const int32_t *first, float *to, const int n)
+INLINE void copy_pieces(const float *table, long columns, const uint32_t *picks, const int32_t *first, float *to,
+                        const int n, const int width)
 {
-    Piece pieces[8];
+    float pieces[8][8];
     UNROLLED for (int i = 0; i < n; i++)
-        memcpy(&pieces[i], table + picks[i] * columns + first[i], sizeof(Piece));
+        memcpy(pieces[i], table + picks[i] * columns + first[i], width * sizeof(float));
     UNROLLED for (int i = 0; i < n; i++)
-        memcpy(to + first[i], &pieces[i], sizeof(Piece));
+        memcpy(to + first[i], pieces[i], width * sizeof(float));
 }
 
 /* Copy the columns of each feature from the row that was picked for it. */
-static void gather_replacements(const Task *task, Room *room, const float *table, int n)
+INLINE void gather_pieces(const Task *task, Room *room, const float *table, int n, const int width)
 {
-    const long columns = task->n_columns, features = task->n_features, narrow = narrow_features(task);
+    const long columns = task->n_columns, features = task->n_features, narrow = narrow_features(task, width);
     const int32_t *first = task->first_column;
     for (int r = 0; r < n; r++) {
         const uint32_t *picks = room->picks + r * room->pick_width;
         float *to = room->x_hat + r * room->x_width;
         long f = 0;
-        if (columns == features) {
-            for (; f < features; f++)
-                to[f] = table[picks[f] * columns + f];
-            continue;
-        }
         for (; f + 8 <= narrow; f += 8)
-            copy_pieces(table, columns, picks + f, first + f, to, 8);
+            copy_pieces(table, columns, picks + f, first + f, to, 8, width);
         for (; f + 2 <= narrow; f += 2)
-            copy_pieces(table, columns, picks + f, first + f, to, 2);
+            copy_pieces(table, columns, picks + f, first + f, to, 2, width);
         for (; f < features; f++)
             for (long c = first[f]; c < first[f + 1]; c++)
                 to[c] = table[picks[f] * columns + c];
     }
+}
+
+/* Pieces are no wider than the features need: each line of the cache beyond theirs would have to be waited for. */
+static void gather_replacements(const Task *task, Room *room, const float *table, int n)
+{
+    int widest = 1;
+    for (long f = 0; f < task->n_features; f++)
+        if (task->first_column[f + 1] - task->first_column[f] > widest)
+            widest = task->first_column[f + 1] - task->first_column[f];
+    if (widest == 1)
+        gather_pieces(task, room, table, n, 1);
+    else if (widest <= 4)
+        gather_pieces(task, room, table, n, 4);
+    else
+        gather_pieces(task, room, table, n, 8);
 }
 
 static void gather_targets(const Task *task, Room *room, long first_row, int n)
@@ -165,15 +172,25 @@ static void gather_targets(const Task *task, Room *room, long first_row, int n)
             room->target[o * MOST_ROWS + r] = values[room->rows[r] * outputs + o];
 }
 
+/* Add the mask of a feature, where rows have a weight, to its sum over all rows. */
+static void add_to_sum(Room *room, long f)
+{
+    Vector sum = load(room->mask_sums + f * LANES);
+    for (int r = 0; r < MOST_ROWS; r += LANES)
+        sum += load(room->mask + f * MOST_ROWS + r) * load(room->weight + r);
+    store(room->mask_sums + f * LANES, sum);
+}
+
 /* Fill the mask with what is selected in the rows that were drawn. */
 static void gather_selected(const Task *task, Room *room, long first_row, int n)
 {
+    for (int r = 0; r < n; r++) {
+        const uint8_t *selected = task->selected + (first_row + room->rows[r]) * task->n_features;
+        for (long f = 0; f < task->n_features; f++)
+            room->mask[f * MOST_ROWS + r] = (float)selected[f];
+    }
     for (long f = 0; f < task->n_features; f++)
-        for (int r = 0; r < MOST_ROWS; r++) {
-            float *mask = room->mask + f * MOST_ROWS + r;
-            *mask = r < n ? (float)task->selected[(first_row + room->rows[r]) * task->n_features + f] : 0.0f;
-            room->mask_sums[f * LANES] += *mask * room->weight[r];
-        }
+        add_to_sum(room, f);
 }
 
 /* Fill x, x_hat, the target and the weight of the rows that were drawn; beyond them the weight is 0. */

@@ -18,7 +18,6 @@
 static void fill_mask(const Task *task, Room *room, const Block *block)
 {
     for (long f = 0; f < task->n_features; f++) {
-        Vector sum = load(room->mask_sums + f * LANES);
         for (int r = 0; r < block->n_padded; r += LANES) {
             Vector a = load(room->hide.output + f * MOST_ROWS + r);
             if (task->path) {
@@ -28,11 +27,9 @@ static void fill_mask(const Task *task, Room *room, const Block *block)
                 store(room->hide.output + f * MOST_ROWS + r, a);
                 store(place, -level * slope);
             }
-            Vector mask = sigmoid(a);
-            store(room->mask + f * MOST_ROWS + r, mask);
-            sum += mask * load(room->weight + r);
+            store(room->mask + f * MOST_ROWS + r, sigmoid(a));
         }
-        store(room->mask_sums + f * LANES, sum);
+        add_to_sum(room, f);
     }
 }
 
