@@ -6,11 +6,12 @@ import hideseek
 from hideseek import HideSeekClassifier
 from hideseek.engine.scaling import Scaler
 from hideseek.search.copies import copies_among, copies_of_levels
+from hideseek.search.parts import Part
 
 
 def copies(X, y):
     residual = (y - y.mean())[None].astype(np.float32)
-    return copies_among(X, Scaler.fit(X), residual, np.arange(X.shape[1]))
+    return copies_among(Part(X, y, None), Scaler.fit(X), residual, np.arange(X.shape[1]))
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,9 @@ from hideseek.search.problem import Problem
 RNG = np.random.default_rng(0)
 
 
-def singles(n_columns):
-    return [slice(j, j + 1) for j in range(n_columns)]
+def problem_of(X, widths=None):
+    names = [str(j) for j in range(X.shape[1] if widths is None else len(widths))]
+    return Problem(Part(X, X[:, 0], None), None, Scaler.fit(X), 1, 0, names, widths=widths)
 
 
 def test_correlations_worked_by_hand():
@@ -21,22 +22,21 @@ def test_correlations_worked_by_hand():
     a, b, c = (each - each.mean() for each in (a, b, c))
     X = np.column_stack((a, 2 * a + 5, -b, 0.6 * b / np.linalg.norm(b) + 0.8 * c / np.linalg.norm(c), np.ones(100)))
     expected = np.abs(np.corrcoef(X[:, :4].T)) - np.eye(4)
-    found = mean_largest_correlation(X, Scaler.fit(X), singles(5))
+    found = mean_largest_correlation(problem_of(X))
     assert found == pytest.approx(expected.max(axis=0).mean(), abs=1e-6), "the constant column does not count"
-    together = [slice(0, 2), slice(2, 4)]
-    assert mean_largest_correlation(X[:, :4], Scaler.fit(X[:, :4]), together) == pytest.approx(
+    assert mean_largest_correlation(problem_of(X[:, :4], widths=(2, 2))) == pytest.approx(
         expected[:2, 2:].max(), abs=1e-6
     ), "columns of one feature do not stand in for each other"
 
 
 def test_a_single_feature_has_no_stand_in():
     X = RNG.normal(size=(50, 2))
-    assert mean_largest_correlation(X, Scaler.fit(X), [slice(0, 2)]) == 0
+    assert mean_largest_correlation(problem_of(X, widths=(2,))) == 0
 
 
 def test_values_of_any_size_are_looked_at():
     X = RNG.normal(size=(500, 1)) + 0.5 * RNG.normal(size=(500, 3))
-    assert mean_largest_correlation(1e200 * X, Scaler.fit(1e200 * X), singles(3)) == pytest.approx(0.8, abs=0.05)
+    assert mean_largest_correlation(problem_of(1e200 * X)) == pytest.approx(0.8, abs=0.05)
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hideseek.engine.scaling import Scaler
+from hideseek.search.parts import Part
 
 __all__ = ["copies_among", "copies_of_levels"]
 
-_LEAST_CORRELATION = 0.98
+_LEAST_CORRELATION, _WORTH_A_LOOK = 0.98, 0.97
+"""Correlation of copies, and the one in fewer rows from which on columns are looked at."""
+
 _MOST_ROWS, _MOST_COLUMNS = 20_000, 2000
 _BY_CHANCE = 4.0
 """Standard errors up to which a correlation with the target is taken for chance."""
@@ -26,17 +29,18 @@ _ROWS_OF_A_LEVEL = 10
 
 
 def copies_among(
-    X: NDArray[np.floating], scaler: Scaler, residuals: NDArray[np.float32], columns: NDArray[np.intp]
+    part: Part, scaler: Scaler, residuals: NDArray[np.float32], columns: NDArray[np.intp]
 ) -> dict[int, int]:
     """Return, for each of the columns that repeats an earlier one, that earlier column.
 
     Args:
-        X: Raw columns. Shape: ``(rows, all columns)``.
+        part: The rows, with all columns.
         scaler: What standardises them.
         residuals: The target without its mean. Shape: ``(targets, rows)``.
         columns: Those to look at, in order.
     """
-    if len(columns) > _MOST_COLUMNS:
+    X = part.table
+    if len(columns) > _MOST_COLUMNS or not _any_alike(part.correlations(columns, columns)):
         return {}
     step = -(-len(X) // _MOST_ROWS)
     Z = np.ascontiguousarray(scaler.of(columns).transform(X[::step][:, columns]).T, dtype=np.float64)
@@ -51,6 +55,11 @@ def copies_among(
                 copies[int(columns[j])] = int(columns[i])
                 break
     return copies
+
+
+def _any_alike(correlation: NDArray[np.float64]) -> bool:
+    """Return whether fewer rows say that any two columns may be copies."""
+    return bool((np.triu(correlation, 1) >= _WORTH_A_LOOK).any())
 
 
 def copies_of_levels(X: NDArray[np.floating], columns: Sequence[slice], features: Iterable[int]) -> dict[int, int]:

@@ -26,6 +26,11 @@ _FEWEST_ROWS = 20
 _MOST_ROWS = 1000
 """Rows of a fold that are looked at."""
 
+_ROWS_COMPARED = 5000
+"""Rows in which columns are compared."""
+
+_TINY = 1e-300
+
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Rows to learn from, and rows only to look at."""
 
@@ -64,6 +69,24 @@ class Part:
         """Return the same rows, their weights with mean one."""
         return replace(self, weight=self.relative_weight())
 
+    def correlations(
+        self, columns: slice | NDArray[np.intp] = slice(None), others: slice | NDArray[np.intp] = slice(None)
+    ) -> NDArray[np.float64]:
+        """Return the absolute correlations of columns with others; 0 where one is constant.
+
+        Of a long table some thousand rows, evenly spread, are looked at. Shape: ``(columns, others)``.
+        """
+        return np.abs(self._unit_columns[columns] @ self._unit_columns[others].T)
+
+    @cached_property
+    def _unit_columns(self) -> NDArray[np.float64]:
+        """The columns in some of the rows, each with mean 0 and length 1. Shape: ``(columns, rows)``."""
+        columns = np.array(self.table[:: -(-len(self.table) // _ROWS_COMPARED)].T, dtype=np.float64, order="C")
+        columns -= columns.mean(axis=1, keepdims=True)
+        columns /= np.maximum(np.abs(columns).max(axis=1, keepdims=True), _TINY)  # so that squares do not overflow
+        columns /= np.maximum(np.sqrt(np.square(columns).sum(axis=1, keepdims=True)), 1e-12)
+        return columns
+
     def standardised(self, scaler: Scaler, fold: NDArray[np.int64] | None = None) -> Data:
         """Return one table as the engine takes it, with the fold of each row where there are folds."""
         weight = self.relative_weight()
@@ -95,7 +118,7 @@ class LearnedFrom:
 
     Attributes:
         part: Its rows.
-        x: The same rows as the networks see them. Shape: ``(rows, inputs)``.
+        x: The same rows as the networks see them, where these are. Shape: ``(rows, inputs)``.
         fold: The fold of each row; member i leaves out fold i modulo ``N_FOLDS``. None: no rows were left out.
     """
 
@@ -113,6 +136,10 @@ class LearnedFrom:
         every = np.arange(n_members)
         return [(rows, every[number::N_FOLDS]) for number, rows in enumerate(self._rows[:n_members])]
 
+    def inputs(self, rows: NDArray[np.intp]) -> Tensor:
+        """Return some of the rows as the networks see them. Shape: ``(rows,)`` -> ``(rows, inputs)``."""
+        return self.x.index_select(0, torch.from_numpy(rows).to(self.x.device))
+
     @cached_property
     def _rows(self) -> list[NDArray[np.intp]]:
         """The rows of each fold."""
@@ -122,7 +149,7 @@ class LearnedFrom:
     def _folds(self) -> list[tuple[NDArray[np.intp], Tensor]]:
         """Some rows of each fold: evenly spread ones where there are more than ``_MOST_ROWS``."""
         folds = [rows[:: -(-len(rows) // _MOST_ROWS)] for rows in self._rows]
-        return [(rows, self.x.index_select(0, torch.from_numpy(rows))) for rows in folds]
+        return [(rows, self.inputs(rows)) for rows in folds]
 
 
 def as_tables(parts: Sequence[Data]) -> Data:

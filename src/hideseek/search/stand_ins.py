@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import torch
@@ -33,7 +32,7 @@ _FEWEST_ROWS = 10
 """Of those, rows that have to select a feature."""
 
 _ROWS_COMPARED = 4000
-"""Training rows from which replacements are taken, and in which columns are compared."""
+"""Training rows from which replacements are taken."""
 
 _FEW_FEATURES = 50
 """Up to so many, candidates of all are sought first: of more only those of selected features, since that takes long."""
@@ -77,31 +76,6 @@ class Features:
         """Return the columns of a feature. Shape: ``(rows, columns of the feature)``."""
         columns = np.arange(self.columns[feature].start, self.columns[feature].stop)
         return self.scaler.of(columns).transform(self.table[np.ix_(rows, columns)]).astype(np.float64)
-
-    def candidates(self, feature: int) -> list[int]:
-        """Return the copies of a feature, and the known features whose columns are most correlated with its own."""
-        Z, first = self._compared
-        place = list(self.known).index(feature)
-        own = Z[:, first[place] : first[place] + self._width(feature)]
-        alike = np.maximum.reduceat(np.abs(own.T @ Z).max(axis=0), first) / len(Z)
-        alike[place] = 0.0
-        order = np.argsort(-alike, kind="stable")[:_MOST_CANDIDATES]
-        most_alike = [self.known[i] for i in order if alike[i] >= _LEAST_CORRELATION]
-        copies = [k for k, repeated in self.copies.items() if repeated == feature]
-        return [*copies, *most_alike]
-
-    @cached_property
-    def _compared(self) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
-        """Some rows of the known features, each column with mean 0 and deviation 1, and where each feature begins."""
-        columns = np.concatenate([np.arange(self.columns[k].start, self.columns[k].stop) for k in self.known])
-        Z = self.scaler.of(columns).transform(self.table[:: -(-len(self.table) // _ROWS_COMPARED)][:, columns])
-        Z -= Z.mean(axis=0)
-        Z /= np.maximum(Z.std(axis=0), 1e-12)
-        widths = [self._width(k) for k in self.known]
-        return Z, np.cumsum([0, *widths[:-1]])
-
-    def _width(self, feature: int) -> int:
-        return int(self.columns[feature].stop - self.columns[feature].start)
 
     def told_by(
         self, other: int, feature: int, rows: NDArray[np.intp], reference: NDArray[np.intp], draw: np.random.Generator
@@ -188,7 +162,8 @@ def stand_ins_among(
         threshold: A feature is selected where its mean mask is greater.
         seed: Of the folds, and for the order of equal values.
     """
-    if len(features.known) <= _FEW_FEATURES and not any(map(features.candidates, features.known)):
+    few = len(columns) <= _FEW_FEATURES
+    if few and not features.copies and (_alike(part, columns, slice(None)) < _LEAST_CORRELATION).all():
         return {}  # no network has to be asked
     fold = folds_of(part.target, seed)
     if fold is None:
@@ -205,7 +180,7 @@ def stand_ins_among(
                 j, own = features.known[place], np.flatnonzero(held_out.selected[:, place])
                 own = own[:: -(-len(own) // (_MOST_OF_A_FEATURE // N_FOLDS))]
                 if j not in candidates:
-                    candidates[j] = features.candidates(j)
+                    candidates[j] = _candidates(features, place, _alike(part, columns, slice(place, place + 1))[0])
                 if candidates[j]:
                     weight.setdefault(j, []).append(np.ones(len(own)) if weights is None else weights[rows[own]])
                     questions.append(_Question(j, None, place, own, None))
@@ -222,6 +197,26 @@ def stand_ins_among(
         if stand_ins:
             found[names[j]] = stand_ins
     return found
+
+
+def _alike(part: Part, columns: Sequence[slice], places: slice) -> NDArray[np.float64]:
+    """Return how far the features at some places are correlated with each one, by their columns that are most.
+
+    Shape: ``(places, features)``.
+    """
+    starts = [own.start for own in columns]
+    wanted = slice(columns[places][0].start, columns[places][-1].stop)
+    by_feature = np.maximum.reduceat(part.correlations(wanted), starts, axis=1)
+    alike = np.maximum.reduceat(by_feature, [start - wanted.start for start in starts[places]], axis=0)
+    alike[np.arange(len(alike)), np.arange(len(columns))[places]] = 0.0
+    return alike
+
+
+def _candidates(features: Features, place: int, alike: NDArray[np.float64]) -> list[int]:
+    """Return the copies of the known feature at a place, and the features that are most like it."""
+    order = np.argsort(-alike, kind="stable")[:_MOST_CANDIDATES]
+    most_alike = [features.known[i] for i in order if alike[i] >= _LEAST_CORRELATION]
+    return [*(k for k, repeated in features.copies.items() if repeated == features.known[place]), *most_alike]
 
 
 def _folds(

@@ -36,15 +36,19 @@ def trim(problem: Problem, most: int, *, find_copies: bool, device: torch.device
         device: Where to screen; the CPU if not given.
     """
     residuals = residuals_of(problem.train.target, problem.n_outputs, problem.train.relative_weight())
-    features, screening, copies = np.arange(problem.n_features), None, None
+    left, screening, copies = problem, None, None
     if most:
         screening = _screened(problem, residuals, most, device)
-        features = np.flatnonzero(screening.kept)
+        left = _of_features(problem, np.flatnonzero(screening.kept))
     if find_copies:
-        copies = _copies(problem, residuals, features)
-        features = np.array([j for j in features if j not in copies], dtype=np.intp)
-    left = problem if len(features) == problem.n_features else problem.of_features(features)
+        copies, known = _copies(left, residuals), np.array(left.known)
+        copies = {int(known[j]): int(known[other]) for j, other in copies.items()}
+        left = _of_features(problem, np.setdiff1d(known, list(copies)))
     return Trimmed(left, screening, copies)
+
+
+def _of_features(problem: Problem, features: NDArray[np.intp]) -> Problem:
+    return problem if len(features) == problem.n_features else problem.of_features(features)
 
 
 def _screened(problem: Problem, residuals: NDArray[np.float32], most: int, device: torch.device | None) -> Screening:
@@ -53,12 +57,11 @@ def _screened(problem: Problem, residuals: NDArray[np.float32], most: int, devic
     return screening if problem.widths is None else screening.by_feature(problem.widths)
 
 
-def _copies(problem: Problem, residuals: NDArray[np.float32], features: NDArray[np.intp]) -> dict[int, int]:
+def _copies(problem: Problem, residuals: NDArray[np.float32]) -> dict[int, int]:
     """Return the features that repeat another one, each with that other one."""
     widths = np.ones(problem.n_features, dtype=int) if problem.widths is None else np.array(problem.widths)
-    first = np.cumsum(widths) - widths
-    single = features[widths[features] == 1]
-    found = copies_among(problem.train.table, problem.scaler, residuals, first[single])
+    first, single = np.cumsum(widths) - widths, np.flatnonzero(widths == 1)
+    found = copies_among(problem.train, problem.scaler, residuals, first[single])
     feature_of = dict(zip(first[single].tolist(), single.tolist(), strict=True))
     numbers = {feature_of[column]: feature_of[other] for column, other in found.items()}
-    return numbers | copies_of_levels(problem.train.table, problem.columns, features[widths[features] > 1].tolist())
+    return numbers | copies_of_levels(problem.train.table, problem.columns, np.flatnonzero(widths > 1).tolist())
