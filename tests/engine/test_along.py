@@ -129,7 +129,7 @@ def test_questions_of_any_shape_are_answered_as_each_alone(monkeypatch, cells, w
 def test_questions_of_one_shape_are_answered_in_one_batch(monkeypatch):
     monkeypatch.setitem(questions._CELLS, "cpu", 2**26)
     made, batch = [], questions.Batch
-    monkeypatch.setattr(questions, "Batch", lambda some: made.append(len(some)) or batch(some))
+    monkeypatch.setattr(questions, "Batch", lambda some, everyone: made.append(len(some)) or batch(some, everyone))
     answers_to([asked(make_ensemble(seed), [0, 1]) for seed in range(40)], 4, softmax=True, threshold=0.5)
     assert made == [40]
 

@@ -25,6 +25,7 @@ __all__ = [
     "price_bounds",
     "price_bounds_of_all",
     "sets_at_own_prices",
+    "shown_at_price",
 ]
 
 
@@ -101,6 +102,23 @@ def overlaps(questions: Sequence[Question], threshold: float) -> list[NDArray[np
         return (mean_overlap(batch.by_question(selected)[:, :, : batch.n_rows]),)
 
     return [alike for (alike,) in answered(questions, lambda question: question.n_mask_cells, answer)]
+
+
+def shown_at_price(
+    questions: Sequence[Question], threshold: float
+) -> list[tuple[NDArray[np.float64], NDArray[np.int64]]]:
+    """Return the mean mask of each feature at the only price of a question, and how many of a row are greater.
+
+    Shape of each: ``(features,)``, ``(rows,)``.
+    """
+
+    def answer(batch: Batch, positions: Iterator[Tensor]) -> tuple[Tensor, Tensor]:
+        (u,) = positions
+        masks = batch.mean(mask_at(batch.hide_output(), u[:, :, None]))[0, :, :, : batch.n_rows]
+        return masks.mean(dim=2, dtype=torch.float64), (masks > threshold).sum(dim=1)
+
+    found = answered(questions, lambda question: question.n_mask_cells, answer)
+    return [(mean, counts) for mean, counts in found]
 
 
 def mean_overlap(sets: Tensor) -> Tensor:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 from torch import Tensor
 
@@ -32,17 +35,18 @@ class ReplayedSteps:
                 graph.replay()
 
     def _recorded(self) -> torch.cuda.CUDAGraph:
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            self._steps.run(1)
+        graph = torch.cuda.CUDAGraph()  # torch.cuda.graph() would also empty the cache of freed memory
+        with _beside():
+            graph.capture_begin()
+            try:
+                self._steps.run(1)
+            finally:
+                graph.capture_end()
         return graph
 
     def _warm_up(self, n_steps: int) -> None:
-        stream, current = torch.cuda.Stream(), torch.cuda.current_stream()  # type: ignore[no-untyped-call]
-        stream.wait_stream(current)
-        with torch.cuda.stream(stream):
+        with _beside():
             self._steps.run(n_steps)
-        current.wait_stream(stream)
         self._left -= n_steps
 
     def take_losses(self, n_steps: int) -> Tensor:
@@ -52,3 +56,13 @@ class ReplayedSteps:
     def close(self) -> None:
         """See ``Steps.close``."""
         self._steps.close()
+
+
+@contextmanager
+def _beside() -> Iterator[None]:
+    """Work on another stream, after what was asked for until now; what is asked for later comes after it."""
+    stream, current = torch.cuda.Stream(), torch.cuda.current_stream()  # type: ignore[no-untyped-call]
+    stream.wait_stream(current)
+    with torch.cuda.stream(stream):
+        yield
+    current.wait_stream(stream)

@@ -61,7 +61,7 @@ class Mlp:
         parameters = 2 * uniform - 1
         trainable = torch.ones_like(uniform)
         for i, weights in enumerate(split(parameters, self.shapes)):
-            n_inputs = visible.sum(dim=1) if i < 2 else torch.tensor([self.sizes[i // 2]])
+            n_inputs = visible.sum(dim=1) if i < 2 else torch.tensor([self.sizes[i // 2]], device=uniform.device)
             weights /= n_inputs.clamp(min=1).sqrt()[:, None, None]
         for tensor in (parameters, trainable):
             split(tensor, self.shapes)[0].mul_(visible[:, None, :])

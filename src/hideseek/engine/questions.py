@@ -6,7 +6,7 @@ products than for one. On a CPU they are answered one at a time, so that the cac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -106,15 +106,32 @@ def answered(
         alike.setdefault(question.shape, []).append(place)
     with torch.inference_mode():
         for places in alike.values():
-            first = questions[places[0]]
+            first, everyone = questions[places[0]], _Everyone(questions[place].ensemble for place in places)
             limit, each = _CELLS[first.ensemble.pool.device.type], cells(first)
             at_once = max(1, limit // (each * len(first.prices)))
             for some in (places[start : start + at_once] for start in range(0, len(places), at_once)):
-                batch = Batch([questions[place] for place in some])
+                batch = Batch([questions[place] for place in some], everyone)
                 positions = iter(torch.split(batch.positions(), max(1, limit // (each * len(some)))))
                 answers = [tensor if on_device else tensor.cpu().numpy() for tensor in answer(batch, positions)]
                 found |= zip(some, zip(*answers, strict=True), strict=True)
     return [found[place] for place in range(len(questions))]
+
+
+class _Everyone:
+    """The members of several ensembles of one shape, as one stack."""
+
+    def __init__(self, ensembles: Iterable[Ensemble]) -> None:
+        different = {id(ensemble): ensemble for ensemble in ensembles}
+        starts = np.cumsum([0, *(len(ensemble.visible) for ensemble in different.values())])
+        self._start = dict(zip(different, starts.tolist(), strict=False))
+        self._stack = Stack.of_all([ensemble.stack for ensemble in different.values()])
+        self._visible = torch.cat([ensemble.visible for ensemble in different.values()])
+
+    def asked(self, questions: Sequence[Question]) -> tuple[Stack, Tensor]:
+        """Return the members that are asked, question by question, and the features that they see."""
+        numbers = np.concatenate([question.members + self._start[id(question.ensemble)] for question in questions])
+        members = torch.from_numpy(numbers).to(self._visible.device)
+        return self._stack.of(members), self._visible[members]
 
 
 class Batch:
@@ -126,17 +143,11 @@ class Batch:
         x: Shape: ``(questions, inputs, padded rows)``.
     """
 
-    def __init__(self, questions: Sequence[Question]) -> None:
+    def __init__(self, questions: Sequence[Question], everyone: _Everyone) -> None:
         first = questions[0]
         self.questions, self._shape, self.n_rows = questions, (len(questions), len(first.members)), len(first.x)
         self._device = first.ensemble.pool.device
-        ensembles = list({id(question.ensemble): question.ensemble for question in questions}.values())
-        starts = np.cumsum([0, *(len(ensemble.visible) for ensemble in ensembles)])
-        start = dict(zip(map(id, ensembles), starts.tolist(), strict=False))
-        numbers = np.concatenate([question.members + start[id(question.ensemble)] for question in questions])
-        members = torch.from_numpy(numbers).to(self._device)
-        self._stack = Stack.of_all([ensemble.stack for ensemble in ensembles]).of(members)
-        self._visible = torch.cat([ensemble.visible for ensemble in ensembles])[members]
+        self._stack, self._visible = everyone.asked(questions)
         seen = torch.unflatten(self._visible, 0, self._shape).sum(dim=1, keepdim=True).clamp(min=1)
         self._share = (torch.unflatten(self._visible.float(), 0, self._shape) / seen).flatten(0, 1)
         rows = torch.stack([question.x for question in questions]).to(self._device)

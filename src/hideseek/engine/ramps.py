@@ -9,6 +9,7 @@ linear combination of the column and the others.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Self
@@ -27,6 +28,10 @@ _ODD = 0.08
 
 _BY_CHANCE = 1.2
 """Divided by the root of the number of rows: a distance that normal samples hardly ever exceed."""
+
+
+_CELLS_AT_ONCE = 2**25
+"""Cells of tables that are looked at together."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +55,29 @@ class Ramps:
     n_columns: int
 
     @classmethod
-    def fit(cls, Z: NDArray[np.float64], device: torch.device | None = None) -> Self | None:
-        """Return ramps for the columns far from normal; None if there are no such columns.
+    def fit(cls, Z: NDArray[np.float64]) -> Self | None:
+        """Return ramps for columns far from normal; None if there are none. Shape: ``(rows, columns)``."""
+        return cls.fit_all([Z])[0]
 
-        Shape: ``(rows, columns)``. ``device``: where to look for them; the CPU if not given.
+    @classmethod
+    def fit_all(cls, tables: Sequence[NDArray[np.float64]], device: torch.device | None = None) -> list[Self | None]:
+        """Return the ramps of each table; all have equally many rows.
+
+        Args:
+            tables: Shape of each: ``(rows, columns)``.
+            device: Where to look for columns far from normal; the CPU if not given.
         """
-        ends = [(j, low, high) for j, pieces in enumerate(_pieces(_ordered(Z, device))) for low, high in pieces]
+        at_once = max(1, _CELLS_AT_ONCE // max(Z.size for Z in tables))
+        found: list[Self | None] = []
+        for some in (tables[start : start + at_once] for start in range(0, len(tables), at_once)):
+            pieces = iter(_pieces(_ordered(some, device)))
+            found += [cls._of(Z, [next(pieces) for _ in range(Z.shape[1])]) for Z in some]
+        return found
+
+    @classmethod
+    def _of(cls, Z: NDArray[np.float64], pieces: Sequence[Sequence[tuple[float, float]]]) -> Self | None:
+        """Return the ramps of a table, given those pieces of each column that have one."""
+        ends = [(j, low, high) for j, own in enumerate(pieces) for low, high in own]
         if not ends:
             return None
         column, low, high = (np.array(part) for part in zip(*ends, strict=True))
@@ -101,11 +123,11 @@ class Ramps:
         return columns[:, column].sub_(low).div_(high - low).clamp_(0, 1).sub_(center).div_(scale)
 
 
-def _ordered(Z: NDArray[np.float64], device: torch.device | None) -> Tensor:
-    """Return the values of each column in ascending order. Shape: ``(rows, columns)`` -> ``(columns, rows)``."""
+def _ordered(tables: Sequence[NDArray[np.float64]], device: torch.device | None) -> Tensor:
+    """Return the values of each column of all tables in ascending order. Shape: ``(columns, rows)``."""
     if device is None or device.type == "cpu":
-        return torch.from_numpy(np.sort(Z.T, axis=1))  # faster than torch's
-    return torch.from_numpy(Z).to(device).t().contiguous().sort(dim=1).values
+        return torch.cat([torch.from_numpy(np.sort(Z.T, axis=1)) for Z in tables])  # faster than torch's
+    return torch.cat([torch.from_numpy(Z).to(device).t() for Z in tables]).sort(dim=1).values
 
 
 def _pieces(ordered: Tensor) -> list[list[tuple[float, float]]]:

@@ -111,9 +111,13 @@ class Scaler:
         """Return the standardised columns among the inputs. Shape: ``(rows, inputs)`` -> ``(rows, columns)``."""
         return inputs if self.ramps is None else inputs[:, torch.from_numpy(self.ramps.is_column).to(inputs.device)]
 
-    def with_ramps(self, X: NDArray[np.floating], device: torch.device | None = None) -> Scaler:
-        """Return the same scaler with ramps, fitted to at most ``_ROWS_FOR_RAMPS`` of these rows."""
-        return replace(self, ramps=Ramps.fit(self._scaled(X[:: -(-len(X) // _ROWS_FOR_RAMPS)]), device))
+    def with_ramps(self, X: NDArray[np.floating]) -> Scaler:
+        """Return the same scaler with ramps, fitted to ``rows_for_ramps`` of these rows."""
+        return replace(self, ramps=Ramps.fit(self.rows_for_ramps(X)))
+
+    def rows_for_ramps(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Return at most ``_ROWS_FOR_RAMPS`` of the rows, evenly spread, with standardised columns."""
+        return self._scaled(X[:: -(-len(X) // _ROWS_FOR_RAMPS)])
 
     def _scaled(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
         with np.errstate(over="ignore"):

@@ -286,12 +286,13 @@ def initial_stack(
     hide: Mlp, seek: Mlp, members: Members, device: torch.device, n_seeks: int = 1, groups: Groups | None = None
 ) -> tuple[Stack, Tensor | None]:
     """Return the stack before training, and a 0/1 tensor of the trainable weights; None: all are trainable."""
-    visible = torch.from_numpy(members.visible)
+    visible = torch.from_numpy(members.visible).to(device)
     if groups is not None:
-        visible = groups.to_columns(visible.to(device)).cpu()
+        visible = groups.to_columns(visible)
     price_range = members.price_range
     extra = visible.new_ones(len(members), 0 if price_range is None else 1)
-    networks = zip((hide, *[seek] * n_seeks), step_keys(members.seeds, Stream.WEIGHTS, 0, 1 + n_seeks), strict=True)
+    all_keys = step_keys(members.seeds, Stream.WEIGHTS, 0, 1 + n_seeks).to(device)
+    networks = zip((hide, *[seek] * n_seeks), all_keys, strict=True)
     starts = [
         network.init(
             uniform(keys, network.n_parameters), visible if network is hide else torch.hstack((visible, extra))
@@ -300,7 +301,7 @@ def initial_stack(
     ]
     price_range = None if price_range is None else price_range.to(device)
     stack, trainable = (
-        Stack.from_members(hide, seek, torch.cat(parts, dim=1).float().to(device), groups, price_range)
+        Stack.from_members(hide, seek, torch.cat(parts, dim=1).float(), groups, price_range)
         for parts in zip(*starts, strict=True)
     )
     return stack, None if members.visible.all() else trainable.parameters

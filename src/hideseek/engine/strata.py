@@ -31,21 +31,19 @@ def stratified(pool: Tensor, keys: Tensor, groups: Groups | None = None) -> Tens
     order = _sorted_rows(pool, groups)
     n_tables, n_rows, n_features = order.shape
     shape = (n_tables, STRATA, n_rows // STRATA, n_features)
-    within, between = (uniform(key, n_rows * n_features) for key in keys)
+    within, between = (uniform(key, n_rows * n_features) for key in keys.to(pool.device))
     order = order.view(shape).gather(2, within.view(shape).argsort(dim=2)).transpose(1, 2)
     order = order.gather(2, between.view(order.shape).argsort(dim=2)).reshape(n_tables, n_rows, n_features)
-    order = order.to(pool.device)
     return pool.gather(1, order if groups is None else groups.to_columns(order, dim=2))
 
 
 def _sorted_rows(pool: Tensor, groups: Groups | None) -> Tensor:
     """Return the row order that sorts each feature's values, by its first column first.
 
-    Shape: ``(tables, rows, columns)`` -> ``(tables, rows, features)``, on the CPU.
+    Shape: ``(tables, rows, columns)`` -> ``(tables, rows, features)``.
     """
-    values = pool.cpu()
     if groups is None:
-        return values.argsort(dim=1, stable=True)
-    features = np.split(values.numpy(), np.cumsum(torch.bincount(groups.feature.cpu()).numpy())[:-1], axis=2)
+        return pool.argsort(dim=1, stable=True)
+    features = np.split(pool.cpu().numpy(), np.cumsum(torch.bincount(groups.feature.cpu()).numpy())[:-1], axis=2)
     orders = [[np.lexsort(columns.T[::-1]) for columns in tables] for tables in features]
-    return torch.from_numpy(np.array(orders).transpose(1, 2, 0))
+    return torch.from_numpy(np.array(orders).transpose(1, 2, 0)).to(pool.device)

@@ -18,12 +18,12 @@ from hideseek.engine.recipe import PRICE_PER_FEATURE, Recipe
 from hideseek.engine.scaling import Scaler
 from hideseek.errors import InputError
 from hideseek.estimators._answering import Answering, check_draws
+from hideseek.estimators._columns import check_columns
 from hideseek.estimators._file_checks import check_state
 from hideseek.estimators._forgetting import fitted_or_forgotten, gradients_as_before
 from hideseek.estimators._learned import LearnedAttribute
 from hideseek.estimators._many import Problem as GivenProblem
 from hideseek.estimators._many import check_one_stack, for_each_problem, models_for
-from hideseek.estimators._masks import check_columns, summarise_masks
 from hideseek.estimators._parameters import RULES, draw_seed, given_penalty, resolve_recipe, resolve_screening
 from hideseek.estimators._state import parameters_from, restore_state, state_of
 from hideseek.files import write_atomically
@@ -186,7 +186,7 @@ class BaseHideSeek(Answering):
             fresh._check_parameters()
             problem = fresh._prepared(X, y, sample_weight)
             (learned,) = learn(fresh._settings(problem), [problem])
-            fresh._take(learned, problem)
+            fresh._take(learned)
         return self
 
     def fit_many(self, problems: Sequence[GivenProblem]) -> list[Self]:
@@ -208,7 +208,7 @@ class BaseHideSeek(Answering):
         check_one_stack(models, [problem.shape for problem in prepared])
         with gradients_as_before():
             found = learn(models[0]._settings(prepared[0]), prepared)
-        for_each_problem(lambda model, *own: model._take(*own), self.device, models, found, prepared)
+        for_each_problem(lambda model, own: model._take(own), self.device, models, found)
         return models
 
     @classmethod
@@ -242,9 +242,10 @@ class BaseHideSeek(Answering):
             bool(self.verbose),
         )
 
-    def _take(self, learned: Learned, problem: Problem) -> None:
+    def _take(self, learned: Learned) -> None:
         """Become the fitted model."""
-        importances = summarise_masks(learned, self.encoder_, problem.train.table)
+        shown = learned.feature_importances
+        importances = None if shown is None else self.encoder_.to_columns(shown[None])[0]
         self.learned_ = replace(learned, feature_importances=importances)
         self._finish()
 

@@ -132,7 +132,7 @@ def _columns(cases: Sequence[Case], threshold: float) -> list[int]:
     found: set[int] = set()
     for case in cases:
         scaler, x = case.ensemble.scaler, case.table.x[:: -(-len(case.table.x) // _ROWS_OF_SHARE)]
-        columns, often = scaler.columns_of(x).numpy(), list(range(len(scaler.center)))
+        columns, often = scaler.columns_of(x).cpu().numpy(), list(range(len(scaler.center)))
         if len(cases) == 1:
             often = np.flatnonzero(_shares(case, x, threshold) >= _LEAST_SHARE).tolist()
         found |= {j for j in often if j not in found and len(np.unique(columns[:, j])) >= _FEWEST_VALUES}
@@ -225,7 +225,7 @@ def _best_cuts(near: Sequence[_Near], loss: str, threshold: float) -> list[tuple
     trials, owners = [], []
     for each in near:
         for rows, members in each.folds:
-            trials.append(Trial(each.case, rows, each.case.table.x[torch.from_numpy(rows)], members))
+            trials.append(Trial(each.case, rows, each.case.table.inputs(rows), members))
             owners.append(each)
     distance = np.stack([each.distance for each in near])
     n_close = [int((distance < margin).sum(axis=2).max()) for margin in _MARGINS]

@@ -20,6 +20,7 @@ from hideseek.engine.device import for_each_table, resolve_device
 from hideseek.engine.ensemble import Ensemble, draw_noise, draw_pools
 from hideseek.engine.groups import Groups
 from hideseek.engine.knockoffs import Knockoffs
+from hideseek.engine.ramps import Ramps
 from hideseek.engine.recipe import LOWEST_PRICE, PRICE_PER_FEATURE, Recipe
 from hideseek.engine.replacement import CONDITIONAL, KNOCKOFFS, fit_knockoffs
 from hideseek.engine.stack import Data, History
@@ -31,6 +32,7 @@ from hideseek.search.conditional import fit_conditional
 from hideseek.search.dependence import ranges_worth_training
 from hideseek.search.held_out import Fitted, measure_trust
 from hideseek.search.learned import Learned
+from hideseek.search.masks import shown_by, warn_of_odd_masks
 from hideseek.search.parts import N_FOLDS, LearnedFrom, as_tables, folds_of
 from hideseek.search.path import PenaltyPath
 from hideseek.search.problem import Problem
@@ -86,11 +88,10 @@ def learn(settings: Settings, problems: Sequence[Problem]) -> list[Learned]:
 
     def finished(i: int) -> Learned:
         problem, screening, copies = trimmed[i]
-        ensemble, stand_ins = learned[i].ensemble, None
+        one, stand_ins = learned[i].with_kept(problem.kept), None
         if copies is not None:
-            stand_ins = _stand_ins(settings, ensemble, problems[i], problem, copies)
-        ensemble = replace(ensemble, kept=problem.kept)
-        one = replace(learned[i], ensemble=ensemble, screening=screening, copies=copies, stand_ins=stand_ins)
+            stand_ins = _stand_ins(settings, learned[i].ensemble, problems[i], problem, copies)
+        one = replace(one, screening=screening, copies=copies, stand_ins=stand_ins)
         return one.with_pool(settings.pool, settings.pool_rows)
 
     return for_each_table(finished, range(len(problems)), device)
@@ -99,14 +100,14 @@ def learn(settings: Settings, problems: Sequence[Problem]) -> list[Learned]:
 def _trim_all(settings: Settings, problems: Sequence[Problem], device: torch.device) -> list[Trimmed]:
     """Drop the features that are not worth training on, and add ramps where the recipe has them."""
     recipe, most = settings.recipe, settings.most_features
-
-    def trimmed(problem: Problem) -> Trimmed:
-        one = trim(problem, most, find_copies=bool(recipe.highest_prices), device=device)
-        return one._replace(problem=one.problem.with_ramps(device)) if recipe.ramps else one
-
-    if most:  # screening fills the memory of a GPU, so it takes one table at a time
-        return [trimmed(problem) for problem in problems]
-    return for_each_table(trimmed, problems, device)
+    trim_one = partial(trim, most=most, find_copies=bool(recipe.highest_prices), device=device)
+    # Screening fills the memory of a GPU, so it takes one table at a time.
+    trimmed = list(map(trim_one, problems)) if most else for_each_table(trim_one, problems, device)
+    if not recipe.ramps:
+        return trimmed
+    rows = for_each_table(lambda one: one.problem.scaler.rows_for_ramps(one.problem.train.table), trimmed, device)
+    ramps = Ramps.fit_all(rows, device)
+    return [one._replace(problem=one.problem.with_ramps(own)) for one, own in zip(trimmed, ramps, strict=True)]
 
 
 def _of_one_shape(trimmed: Sequence[Trimmed]) -> list[list[int]]:
@@ -140,17 +141,17 @@ class _Training:
             return problem.train.standardised(problem.scaler, fold), fold
 
         data, folds = zip(*for_each_table(dealt, problems, self.device), strict=True)
-        self._data = as_tables(data)
+        self._data = as_tables(data).to(self.device)
         self.tables = [LearnedFrom(each.train, *own) for each, *own in zip(problems, self._data.X, folds, strict=True)]
         held_out = [each.held_out.standardised(each.scaler) for each in problems if each.held_out is not None]
         self._held_out = as_tables(held_out) if held_out else None
         self._knockoffs: Knockoffs | None = None
         self._conditional: Conditional | None = None
         if recipe.replacement in KNOCKOFFS:
-            columns = self._data.X.transpose(1, 2).to(self.device)
+            columns = self._data.X.transpose(1, 2)
             self._knockoffs = fit_knockoffs(recipe.replacement, columns, [each.seed for each in problems])
         elif recipe.replacement == CONDITIONAL:
-            self._conditional = fit_conditional(problems, self._data.X.transpose(1, 2).to(self.device))
+            self._conditional = fit_conditional(problems, self._data.X.transpose(1, 2))
 
     def train(self, teams: Sequence[Team]) -> list[TrainedTeam]:
         """Train the members of all teams at once, with a bar where that is wanted."""
@@ -183,7 +184,7 @@ class _Training:
         seeds, X = [problem.seed for problem in self.problems], self._data.X
         if self._knockoffs is not None or self._conditional is not None:
             return draw_noise(seeds, X.shape[2]).to(self.device)
-        return draw_pools(seeds, X, Groups.from_widths(self._widths)).to(self.device)
+        return draw_pools(seeds, X, Groups.from_widths(self._widths, self.device))
 
     def refined(self, trained: Sequence[_Trained]) -> list[_Trained]:
         """Return the same with Seeks that have learned from the selected features, where the recipe says so.
@@ -206,6 +207,7 @@ class _Training:
     def learned(self, trained: Sequence[_Trained]) -> list[Learned]:
         """Return what was learned of each problem."""
         settings = self.settings
+        shown = shown_by([each.ensemble for each in trained], self.tables)
         cases = zip(trained, self.tables, self.problems, strict=True)
         trust = measure_trust(
             [Fitted(each.ensemble, table, problem.held_out) for each, table, problem in cases],
@@ -213,7 +215,7 @@ class _Training:
             threshold=settings.threshold,
             n_draws=settings.n_draws,
         )
-        return [
+        learned = [
             Learned(
                 each.ensemble,
                 settings.recipe,
@@ -222,9 +224,13 @@ class _Training:
                 len(problem.names),
                 path=each.path,
                 trust=own,
+                feature_importances=masks.mean,
             )
-            for each, problem, own in zip(trained, self.problems, trust, strict=True)
+            for each, problem, own, masks in zip(trained, self.problems, trust, shown, strict=True)
         ]
+        for one, problem, masks in zip(learned, self.problems, shown, strict=True):
+            warn_of_odd_masks(one, masks, screened=problem.kept is not None)
+        return learned
 
 
 class _Trained(NamedTuple):

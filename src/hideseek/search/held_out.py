@@ -190,9 +190,9 @@ def _of_pairs(alike: Floats, members: NDArray[np.intp]) -> tuple[Floats, Floats]
     Shape: ``alike (all members, all members)``, ``members``, those that left the rows out -> ``(pairs,)`` each.
     """
     out = np.isin(np.arange(len(alike)), members)
-    first, second = np.triu_indices(len(alike), 1)
-    pairs, both = alike[first, second], out[first] == out[second]
-    return pairs[both], pairs[~both]
+    both = out[:, None] == out
+    above = np.tri(len(alike), k=-1, dtype=bool).T
+    return alike[above & both], alike[above & ~both]
 
 
 def _joined(parts: Sequence[Part]) -> Part:

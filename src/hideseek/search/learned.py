@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hideseek.engine.draws import columns_given
-from hideseek.engine.ensemble import Ensemble
+from hideseek.engine.ensemble import Ensemble, Kept
 from hideseek.engine.recipe import Recipe
 from hideseek.search.path import PenaltyPath
 from hideseek.search.screening import Screening
@@ -35,7 +35,7 @@ class Learned:
         copies: Features that repeat another one and were left out, each with that other one, by number.
         stand_ins: For features by name, those that could take their place.
         trust: How far to believe this fit.
-        feature_importances: The mean mask of each column.
+        feature_importances: The mean mask of each feature; in a fitted estimator that of each column.
     """
 
     ensemble: Ensemble
@@ -77,6 +77,14 @@ class Learned:
     def with_n_features(self, n_features: int, threshold: float) -> Learned:
         """Return the same with so many features selected in every row."""
         return replace(self, ensemble=replace(self.ensemble, n_features=n_features, threshold=threshold), trust=None)
+
+    def with_kept(self, kept: Kept | None) -> Learned:
+        """Return the same for a table with features that were dropped, of which nothing is shown; None: none were."""
+        if kept is None or self.feature_importances is None:
+            return replace(self, ensemble=replace(self.ensemble, kept=kept))
+        importances = np.zeros(kept.n_features)
+        importances[kept.features] = self.feature_importances
+        return replace(self, ensemble=replace(self.ensemble, kept=kept), feature_importances=importances)
 
     def with_pool(self, kind: str, n_rows: int) -> Learned:
         """Return the same with no more of the training rows in its pool than that."""

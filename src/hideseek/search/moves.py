@@ -46,13 +46,15 @@ class Case:
 
     def values(self, column: int) -> Floats:
         """Return a column of all rows, standardised. Shape: ``(rows,)``."""
-        return self.table.x[:, self.ensemble.scaler.places(column).start].double().numpy()
+        return self._column(column).cpu().numpy()
+
+    def _column(self, column: int) -> Tensor:
+        return self.table.x[:, self.ensemble.scaler.places(column).start].double()
 
     def with_cut(self, column: int, at: float, margin: float) -> Case:
         """Return the case with one more cut; the rows of the table are moved in place."""
         ensemble, scaler = self.ensemble.with_cuts(self.cuts.plus(column, at, margin)), self.ensemble.scaler
-        own = torch.from_numpy(self.values(column))[:, None]
-        moved = scaler.only(column).inputs(Cuts.none().plus(0, at, margin).apart(own))
+        moved = scaler.only(column).inputs(Cuts.none().plus(0, at, margin).apart(self._column(column)[:, None]))
         self.table.x[:, scaler.places(column)] = moved.float()
         return Case(ensemble, replace(self.table), self.price)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from hideseek.engine.draws import columns_given
 from hideseek.engine.ensemble import Kept
+from hideseek.engine.ramps import Ramps
 from hideseek.engine.recipe import PRICE_PER_FEATURE
 from hideseek.engine.scaling import Scaler
 from hideseek.search.parts import Part
@@ -84,9 +84,9 @@ class Problem:
             return columns
         return np.logical_or.reduceat(columns, np.cumsum((0, *self.widths[:-1])))
 
-    def with_ramps(self, device: torch.device | None = None) -> Problem:
-        """Return the problem with columns of an odd shape seen in pieces as well; ``device``: where to find them."""
-        return replace(self, scaler=self.scaler.with_ramps(self.train.table, device))
+    def with_ramps(self, ramps: Ramps | None) -> Problem:
+        """Return the problem with these pieces of columns seen as well."""
+        return replace(self, scaler=replace(self.scaler, ramps=ramps))
 
     def of_features(self, features: NDArray[np.intp]) -> Problem:
         """Return the problem with some of the features. What a penalty means does not change."""

@@ -99,11 +99,12 @@ def _some_rows(data: Data) -> Data:
     """Return up to ``_MOST_ROWS`` rows of each table, equally many of each fold."""
     if data.X.shape[1] <= _MOST_ROWS:
         return data
-    most = torch.arange(_MOST_ROWS).expand(len(data.X), -1)
+    device = data.X.device
+    most = torch.arange(_MOST_ROWS, device=device).expand(len(data.X), -1)
     if data.fold is not None:
         by_fold = data.fold.remainder(N_FOLDS + 1).argsort(dim=1, stable=True)  # rows of no fold are the last
-        starts = torch.arange(N_FOLDS)[:, None] * (data.fold[0] == 0).sum()
-        most = by_fold[:, (starts + torch.arange(_MOST_ROWS // N_FOLDS)).flatten()]
-    tables = torch.arange(len(data.X))[:, None]
+        starts = torch.arange(N_FOLDS, device=device)[:, None] * (data.fold[0] == 0).sum()
+        most = by_fold[:, (starts + torch.arange(_MOST_ROWS // N_FOLDS, device=device)).flatten()]
+    tables = torch.arange(len(data.X), device=device)[:, None]
     weight, fold = (None if part is None else part[tables, most] for part in (data.weight, data.fold))
     return Data(data.X[tables, most], data.target[tables, most], weight, fold)
