@@ -103,7 +103,7 @@ class FusedSteps(Steps):
         self._gradients.zero_()  # a chunk writes only those of the Seek that learns from it
         self._done = torch.zeros(1, dtype=torch.int64, device=problem.seeds.device)
         self._grid = (n_seeks * chunks_of_seek, problem.stack.n_members)
-        schedule = self._schedule(0, problem.recipe.steps).to(self._done.device)
+        schedule = self._schedule().to(self._done.device)
         self._arguments = {
             **_tensors(problem),
             **_sizes(problem),

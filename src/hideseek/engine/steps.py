@@ -117,10 +117,10 @@ class Steps(ABC):
         rate = cooled(self._adam.t + 1, recipe.steps, recipe.cooldown).float() if recipe.cooldown else 1.0
         self._adam.step(gradient, share=rate)
 
-    def _schedule(self, done: int, n_steps: int) -> Tensor:
-        """Return the share of the price and Adam's factors for each step after ``done``. Shape: ``(steps, 4)``."""
+    def _schedule(self) -> Tensor:
+        """Return the share of the price and Adam's factors for each step of the recipe. Shape: ``(steps, 4)``."""
         recipe, adam = self._problem.recipe, self._adam
-        t = torch.arange(done + 1, done + n_steps + 1)
+        t = torch.arange(1, recipe.steps + 1)
         share = annealed(t, recipe.steps, recipe.anneal_power)
         rate = recipe.learning_rate * cooled(t, recipe.steps, recipe.cooldown)
         step_size = rate / (1 - adam.beta1 ** t.double())

@@ -77,24 +77,41 @@ class Features:
         columns = np.arange(self.columns[feature].start, self.columns[feature].stop)
         return self.scaler.of(columns).transform(self.table[np.ix_(rows, columns)]).astype(np.float64)
 
-    def told_by(
-        self, other: int, feature: int, rows: NDArray[np.intp], reference: NDArray[np.intp], draw: np.random.Generator
-    ) -> _Floats:
+
+class _Reference:
+    """Training rows from which replacements are taken.
+
+    Args:
+        features: The features of the table.
+        rows: The numbers of these rows.
+        draw: Breaks ties between equal values.
+    """
+
+    def __init__(self, features: Features, rows: NDArray[np.intp], draw: np.random.Generator) -> None:
+        self._features, self._rows, self._draw = features, rows, draw
+        self._known: dict[int, tuple[NDArray[np.float64], KDTree]] = {}
+
+    def told_by(self, other: int, feature: int, rows: NDArray[np.intp]) -> _Floats:
         """Return values of a feature from those reference rows whose value of another one is nearest.
 
         Between single columns a value moves along the line between the two by the distance that is left, so that an
         exact copy tells the feature exactly. Shape: ``(draws, rows, columns of the feature)``.
         """
-        near, here = self.standardised(other, reference), self.standardised(other, rows)
-        spread = near + _JITTER * draw.normal(size=near.shape)
-        nearest = np.arange(1, _DRAWS + 1)
-        _, found = KDTree(spread).query(here + _JITTER * draw.normal(size=here.shape), k=nearest)
-        values = self.table[reference, self.columns[feature]].astype(np.float64)
+        if other not in self._known:
+            near = self._features.standardised(other, self._rows)
+            self._known[other] = near, KDTree(near + self._jitter(near))
+        near, tree = self._known[other]
+        here = self._features.standardised(other, rows)
+        _, found = tree.query(here + self._jitter(here), k=np.arange(1, _DRAWS + 1))
+        values = self._features.table[self._rows, self._features.columns[feature]].astype(np.float64)
         told = values[found.T]
         if values.shape[1] == near.shape[1] == 1:
             slope = np.cov(near[:, 0], values[:, 0])[0, 1] / max(float(near.var()), 1e-12)
             told = told + slope * (here - near[found.T])
         return np.asarray(told)
+
+    def _jitter(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return _JITTER * self._draw.normal(size=values.shape)
 
 
 @dataclass(frozen=True)
@@ -173,7 +190,8 @@ def stand_ins_among(
     lost: dict[tuple[int, int | None], list[_Floats]] = {}
     weight: dict[int, list[_Floats]] = {}
     with one_thread():  # the operations are too small to be shared
-        for rows, reference, members in _folds(fold, len(ensemble.visible)):
+        for rows, outside, members in _folds(fold, len(ensemble.visible)):
+            reference = _Reference(features, outside, draw)
             held_out = _HeldOut(ensemble.members(members), part.rows(rows), columns, loss, threshold)
             questions = []
             for place in np.flatnonzero(held_out.selected.any(axis=0)).tolist():
@@ -185,8 +203,7 @@ def stand_ins_among(
                     weight.setdefault(j, []).append(np.ones(len(own)) if weights is None else weights[rows[own]])
                     questions.append(_Question(j, None, place, own, None))
                 for k in candidates[j]:
-                    values = features.told_by(k, j, rows[own], reference, draw)
-                    questions.append(_Question(j, k, place, own, values))
+                    questions.append(_Question(j, k, place, own, reference.told_by(k, j, rows[own])))
             for question, losses in zip(questions, held_out.losses(questions), strict=True):
                 lost.setdefault((question.j, question.k), []).append(losses)
     found = {}

@@ -77,6 +77,7 @@ class NativeSteps(Steps):
         library.hideseek_sizes(self._level, byref(self._task), byref(moment_floats), byref(room_floats))
         self._moments = torch.zeros(n_members, moment_floats.value)
         self._give(moments=self._moments)
+        self._factors = self._schedule()
         self._rooms = [torch.empty(room_floats.value) for _ in range(max(1, min(n_threads, n_members)))]
         self._pool = ThreadPoolExecutor(len(self._rooms)) if len(self._rooms) > 1 else None
         products = 3 * problem.batch_size * problem.stack.parameters.numel() / n_members
@@ -133,7 +134,7 @@ class NativeSteps(Steps):
         last = self._done + n_steps
         while self._done < last:
             count = min(self._most_steps, last - self._done)
-            members, schedule = iter(range(self._task.n_members)), self._schedule(self._done, count)
+            members, schedule = iter(range(self._task.n_members)), self._factors[self._done : self._done + count]
             if self._pool is None:
                 self._work(members, schedule, self._rooms[0])
             else:
