@@ -106,13 +106,13 @@ _PATH = Recipe(
     cuts=True,
     highest_prices=(0.05, 0.4),
     cooldown=0.3,
-    refinement=0.2,
+    refinement=0.1,
     logit_pull=1e-3,
 )
 
 PRESETS = {
     "balanced": _PATH,
-    "fast": replace(_PATH, steps=1200, highest_prices=(0.4,)),
+    "fast": replace(_PATH, steps=1200, refinement=0.2, highest_prices=(0.4,)),
     "best": replace(_PATH, n_members=10, steps=4500),
     "paper": Recipe(),
 }

@@ -43,7 +43,7 @@ ENTRIES = {
         training. On in all presets except "paper".""",
     "hidden_layers": "Widths of the hidden layers of both networks.",
     "anneal_power": "q in lambda_t = (t / T)^q * penalty, the penalty at step t of T.",
-    "steps": """Number of optimiser steps. In all presets except "paper" a fifth as many follow, in which Seek alone
+    "steps": """Number of optimiser steps. In all presets except "paper" more follow, a tenth as many, in which Seek alone
         learns from the selected features.""",
     "epochs": "Number of passes over the rows, instead of ``steps``.",
     "batch_size": 'Rows per step, drawn with replacement, or "full" for all rows.',

@@ -37,9 +37,12 @@ explain more. And what it counts for if members differ in as many features as th
 _MIDDLE, _WEIGHT_IN_THE_MIDDLE = (_POSITIONS > 0.4) & (_POSITIONS < 0.75), 0.04
 """Where the disagreement counts in the choice of a range, and how much."""
 
-_USUAL_POSITION, _POSITION_OF_WIDTH, _USUAL_WIDTH = 0.57, 0.024, log(0.4 / LOWEST_PRICE)
+_USUAL_POSITION, _POSITION_OF_WIDTH, _USUAL_WIDTH = 0.52, 0.024, log(0.4 / LOWEST_PRICE)
 """Prices near the middle of a range are usually best: at ``_USUAL_POSITION`` of one that ends at 0.4, and lower in a
 range that ends earlier, by ``_POSITION_OF_WIDTH`` for each unit that the logarithm of its end is lower."""
+
+_POSITION_OF_FEW_ROWS = 15.0
+"""Divided by the number of rows: how much higher the best price usually is, since few rows are learned by heart."""
 
 _POSITION_WEIGHT, _ROWS_OF_POSITION = 0.6, 10_000
 """A price is held against its distance to the usual position, the more so the fewer rows there are to tell prices
@@ -217,15 +220,15 @@ def _criterion(judged: Judged) -> Floats:
     return np.asarray(
         judged.cost(float(judged.mean_loss.min()))
         + _WEIGHT_OF_DISAGREEMENT * judged.share_differing
-        + position_weight * np.square(_POSITIONS - _usual_position(width))
+        + position_weight * np.square(_POSITIONS - _usual_position(width, judged.n_learned))
     )
 
 
-def usual_price(low: float, high: float) -> float:
-    """Return the price of a range that is usually best."""
-    return float(low * (high / low) ** _usual_position(log(high / low)))
+def usual_price(low: float, high: float, n_rows: int) -> float:
+    """Return the price of a range that is usually best, for a table of so many rows."""
+    return float(low * (high / low) ** _usual_position(log(high / low), n_rows))
 
 
-def _usual_position(width: float) -> float:
+def _usual_position(width: float, n_rows: int) -> float:
     """Return where in a range of this logarithmic width the best price usually is."""
-    return float(_USUAL_POSITION - _POSITION_OF_WIDTH * (_USUAL_WIDTH - width))
+    return float(_USUAL_POSITION - _POSITION_OF_WIDTH * (_USUAL_WIDTH - width) + _POSITION_OF_FEW_ROWS / n_rows)

@@ -49,6 +49,9 @@ standard error of the gain. Half of that, on fewer rows, makes a place worth a s
 _NOT_WORSE = 2.0
 """Standard errors by which a wider margin may be worse than the best one."""
 
+_DRAWS_NEAR = 2
+"""Pool rows that predictions near a place are averaged over. One will do to find places."""
+
 _COLUMNS_AT_ONCE = {"cpu": 1, "cuda": 2**11}
 """Columns of all tables that are tried at once. On a CPU a table has its turn alone, since only some of its columns
 need to be tried."""
@@ -118,7 +121,7 @@ def _places(cases: Sequence[Case], loss: str, threshold: float) -> list[list[_Pl
             for shift in (-_SHIFT, _SHIFT):
                 yield with_values(x, x[:, start] + shift, own, [column] * len(own))
 
-    gains = gains_of(trials, shifted, len(cases), loss=loss, threshold=threshold)
+    gains = gains_of(trials, shifted, len(cases), 1, loss=loss, threshold=threshold)
     z = torch.stack([trial.x[:, starts] for trial in trials]).view(len(cases), -1, len(columns)).transpose(1, 2)
     least = [_evidence(case) / 2 for case in cases]
     return _best_places(z.to(gains.device), gains[:, 0::2], gains[:, 1::2], columns, least)
@@ -239,7 +242,7 @@ def _best_cuts(near: Sequence[_Near], loss: str, threshold: float) -> list[tuple
             for end in (at - margin, at + margin):
                 yield with_values(close, end.expand(-1, close.shape[2]), own_cases, columns)
 
-    gains = gains_of(trials, to_ends, len(near), loss=loss, threshold=threshold)
+    gains = gains_of(trials, to_ends, len(near), _DRAWS_NEAR, loss=loss, threshold=threshold)
     inside = torch.from_numpy(distance.reshape(len(near), 1, -1) < _MARGINS[:, None]).to(gains.device)
     z = [each.case.values(each.place.column)[np.concatenate([rows for rows, _ in each.folds])] for each in near]
     down, up = (gains[:, side::2].where(inside, 0.0) for side in (0, 1))

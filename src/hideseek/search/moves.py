@@ -22,7 +22,7 @@ from hideseek.search.path import Floats
 
 __all__ = ["Case", "Trial", "gains_of", "with_values"]
 
-_DRAWS, _TINY = 2, 1e-30
+_TINY = 1e-30
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class Case:
     @classmethod
     def of_all(cls, ensembles: Sequence[Ensemble], tables: Sequence[LearnedFrom]) -> list[Case]:
         """Return a case for each ensemble, at the usual price of its range."""
-        prices = [usual_price(*bounds) for bounds in price_bounds_of_all(ensembles)]
+        bounds = price_bounds_of_all(ensembles)
+        prices = [usual_price(*own, len(table.x)) for own, table in zip(bounds, tables, strict=True)]
         return [cls(*each) for each in zip(ensembles, tables, prices, strict=True)]
 
     @property
@@ -83,13 +84,16 @@ def with_values(x: Tensor, z: Tensor, cases: Sequence[Case], columns: Sequence[i
     return moved
 
 
-def gains_of(trials: Sequence[Trial], versions: Versions, n_cases: int, *, loss: str, threshold: float) -> Tensor:
+def gains_of(
+    trials: Sequence[Trial], versions: Versions, n_cases: int, n_draws: int, *, loss: str, threshold: float
+) -> Tensor:
     """Return what the rows of each case gain by each version, in nats and times their weights.
 
     Args:
         trials: Equally many rows each, and equally many trials of each case, one case after the other.
         versions: Makes other versions of the rows.
         n_cases: How many cases there are.
+        n_draws: Number of pool rows that a prediction is averaged over.
         loss: "cross_entropy" or "squared_error".
         threshold: A feature is selected where its mean mask is greater.
 
@@ -98,7 +102,7 @@ def gains_of(trials: Sequence[Trial], versions: Versions, n_cases: int, *, loss:
     used = [trial.case.table.part.targets(trial.rows) for trial in trials]
     questions = [Question(trial.case.ensemble, trial.members, trial.x, [trial.case.price]) for trial in trials]
     targets = [torch.from_numpy(part.target) for part in used]
-    as_is, gains = gains_of_versions(questions, targets, versions, _DRAWS, loss=loss, threshold=threshold)
+    as_is, gains = gains_of_versions(questions, targets, versions, n_draws, loss=loss, threshold=threshold)
     weights = [torch.from_numpy(part.weight) for part in used if part.weight is not None]
     if weights:
         gains *= torch.stack(weights).to(gains.device)[:, None]
