@@ -43,8 +43,8 @@ ENTRIES = {
         training. On in all presets except "paper".""",
     "hidden_layers": "Widths of the hidden layers of both networks.",
     "anneal_power": "q in lambda_t = (t / T)^q * penalty, the penalty at step t of T.",
-    "steps": """Number of optimiser steps. In all presets except "paper" more follow, a tenth as many, in which Seek alone
-        learns from the selected features.""",
+    "steps": """Number of optimiser steps. In all presets except "paper" a tenth as many follow, a fifth in "fast", in
+        which Seek alone learns from the selected features.""",
     "epochs": "Number of passes over the rows, instead of ``steps``.",
     "batch_size": 'Rows per step, drawn with replacement, or "full" for all rows.',
     "learning_rate": 'Learning rate of Adam. In all presets except "paper" it falls in the last 30 % of the steps.',
