@@ -10,7 +10,7 @@ from benchmarks import interrupts
 from hideseek import HideSeekClassifier
 from hideseek.baselines import RealX
 from hideseek.engine import device, teams
-from hideseek.estimators import _base
+from hideseek.search import fitting
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="no timer there that raises a signal"),
@@ -33,7 +33,7 @@ def test_an_interrupted_save_leaves_the_old_file_or_the_new_one(tmp_path):
     assert set(states) <= {"old file", "new file"}
 
 
-@pytest.mark.parametrize("where", ["_check_parameters", "_prepared", "summarise_masks", "_finish"])
+@pytest.mark.parametrize("where", ["_check_parameters", "_prepared", "shown_by", "_finish"])
 def test_an_interrupt_in_any_part_of_a_fit_leaves_it_unfitted(switch, monkeypatch, where):
     model = HideSeekClassifier("fast", steps=5, random_state=0).set_output(transform="pandas").fit(*switch)
     before = model.get_params()
@@ -41,7 +41,7 @@ def test_an_interrupt_in_any_part_of_a_fit_leaves_it_unfitted(switch, monkeypatc
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    owner = _base if where == "summarise_masks" else HideSeekClassifier
+    owner = fitting if where == "shown_by" else HideSeekClassifier
     monkeypatch.setattr(owner, where, interrupted)
     with pytest.raises(KeyboardInterrupt, match="this HideSeekClassifier is not fitted"):
         model.fit(*switch)

@@ -134,6 +134,7 @@ def test_missing_columns_are_named(run, saved, table, tmp_path):
     assert "data.csv lacks 2 of the model's 4 features: x2 and x4; did you mean 'X2'?" in err
 
 
+@pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")  # 50 steps teach little
 def test_a_model_of_an_array_counts_columns(run, switch, tmp_path):
     X, y = switch
     HideSeekClassifier("fast", steps=50, random_state=0).fit(X, y).save(tmp_path / "m.safetensors")

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -26,7 +28,7 @@ def calls(monkeypatch):
 
 def search(n_members):
     teams = [Team(0, price, 0, VARIES, n_members) for price in (0.05, 0.15, 0.4)]
-    return Search(teams, None, lambda team: team)
+    return Search(teams, SimpleNamespace(x=np.zeros((50, 2))), lambda team: team)
 
 
 SETTINGS = {"loss": "cross_entropy", "threshold": 0.5, "with_cuts": False}
