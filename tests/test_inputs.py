@@ -342,6 +342,16 @@ def test_recursive_elimination_drops_noise_first(switch):
     assert chosen.ranking_.tolist() == [1, 1, 1, 2]
 
 
+def test_features_that_were_screened_away_have_no_importance():
+    X = np.random.default_rng(0).normal(size=(600, 40))
+    model = HideSeekClassifier("fast", steps=50, random_state=0).fit(X, X[:, 5] > 0)
+    kept = model.screening_.kept
+    assert 0 < kept.sum() < 40
+    assert (model.feature_importances_[~kept] == 0).all()
+    expected = model.explain(X).importance.mean(axis=0)
+    np.testing.assert_allclose(model.feature_importances_, expected, atol=1e-5)
+
+
 def test_feature_importances_have_an_entry_for_each_column_of_a_group(people, tmp_path):
     table, _ = people
     model = HideSeekClassifier(**QUICK, groups={"both": ["age", "wait"]}).fit(table, table["age"] > 40)

@@ -6,6 +6,7 @@ import torch
 import hideseek
 from hideseek import HideSeekClassifier, InputError
 from hideseek.datasets import make_syn
+from hideseek.engine import ramps
 from hideseek.engine.ramps import Ramps
 from hideseek.engine.scaling import Scaler
 from hideseek.metrics import selection_scores
@@ -84,6 +85,19 @@ def test_a_gpu_makes_the_same_inputs():
     X = np.column_stack((DRAW.normal(size=3000), DRAW.exponential(size=3000)))
     scaler = Scaler.fit(X).with_ramps(X)
     np.testing.assert_allclose(scaler.transform_on(torch.device("cuda"), X).cpu(), scaler.transform(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("cells", [2**25, 3000])
+def test_many_tables_have_the_ramps_that_each_has_alone(monkeypatch, cells):
+    monkeypatch.setattr(ramps, "_CELLS_AT_ONCE", cells)
+    draw = np.random.default_rng(1)
+    skewed, plain = draw.exponential(size=(1000, 2)), draw.normal(size=(1000, 1))
+    found = Ramps.fit_all([plain, np.hstack((plain, skewed)), skewed])
+    assert found[0] is None
+    assert [each.n_columns for each in found[1:]] == [3, 2]
+    for together, alone in zip(found[1:], (Ramps.fit(np.hstack((plain, skewed))), Ramps.fit(skewed)), strict=True):
+        for part in ("column", "low", "high", "center", "scale"):
+            np.testing.assert_array_equal(getattr(together, part), getattr(alone, part))
 
 
 def test_no_column_of_an_odd_shape_no_ramps():

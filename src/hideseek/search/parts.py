@@ -82,9 +82,11 @@ class Part:
     def _unit_columns(self) -> NDArray[np.float64]:
         """The columns in some of the rows, each with mean 0 and length 1. Shape: ``(columns, rows)``."""
         columns = np.array(self.table[:: -(-len(self.table) // _ROWS_COMPARED)].T, dtype=np.float64, order="C")
+        constant = columns.min(axis=1) == columns.max(axis=1)  # its mean need not be exact
         columns -= columns.mean(axis=1, keepdims=True)
+        columns[constant] = 0.0
         columns /= np.maximum(np.abs(columns).max(axis=1, keepdims=True), _TINY)  # so that squares do not overflow
-        columns /= np.maximum(np.sqrt(np.square(columns).sum(axis=1, keepdims=True)), 1e-12)
+        columns /= np.maximum(np.sqrt(np.square(columns).sum(axis=1, keepdims=True)), _TINY)
         return columns
 
     def standardised(self, scaler: Scaler, fold: NDArray[np.int64] | None = None) -> Data:
