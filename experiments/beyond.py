@@ -59,8 +59,8 @@ goal in the mean. Its worst runs among 11 columns, where all columns are correla
 with 300, 1,000 and 2,000 rows. The reported seeds were run three times since there are cuts (LOG.md): as they were
 first settled; with a loss that counts three times as much in the choice of a price, which was taken back; and with a
 usual price that was settled anew on other seeds, which is shown. "best" was run with the second of these, but for
-values. Among 1,000 columns and more "best" was run before there were cuts, and so was "fast" there and for values. "paper"
-has a fixed price here and one seed; with the penalties of the paper see CLAIMS.md.
+values. Among 1,000 columns and more "best" was run before there were cuts, and so was "fast" there and for values.
+"paper" has a fixed price here and one seed; with the penalties of the paper see CLAIMS.md.
 """
 
 
