@@ -240,6 +240,14 @@ def test_a_loss_that_is_not_finite_is_seen():
 
 
 @needs_library
+def test_steps_beyond_those_of_the_recipe_are_refused():
+    problem = make_problem()
+    steps = NativeSteps(problem)
+    with pytest.raises(ValueError, match="step 41 is beyond the 40 steps"):
+        steps.run(problem.recipe.steps + 1)
+
+
+@needs_library
 def test_it_is_chosen_where_it_fits(monkeypatch):
     def chosen(replacement=None, **case):
         return type(choose_steps(make_problem(**case), replacement, 1))

@@ -132,6 +132,8 @@ class NativeSteps(Steps):
     def run(self, n_steps: int) -> None:
         """See ``Steps.run``."""
         last = self._done + n_steps
+        if last > len(self._factors):
+            raise ValueError(f"step {last} is beyond the {len(self._factors)} steps of the recipe")
         while self._done < last:
             count = min(self._most_steps, last - self._done)
             members, schedule = iter(range(self._task.n_members)), self._factors[self._done : self._done + count]
