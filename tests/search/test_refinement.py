@@ -42,7 +42,7 @@ def test_each_member_keeps_its_fold_and_each_seek_has_draws_of_its_own(monkeypat
     monkeypatch.setattr(fitting, "refined", lambda *args, **named: outer.append(args) or refined(*args, **named))
     monkeypatch.setattr(refinement, "_lend", lambda *_: None)  # else some rows have the sets of others
     tables = [make_syn("Syn1", 200, random_state=0)] * 2
-    models = HideSeekClassifier("fast", steps=60, n_members=6, penalty=0.03).fit_many(
+    models = HideSeekClassifier("fast", steps=60, n_members=6, penalty=0.03, screening=False).fit_many(
         [(each.X, each.y, seed, {}) for seed, each in zip((3, 12), tables, strict=True)]
     )
     [(_, data, u, seeks)], [(_, _, seeds)] = calls, outer

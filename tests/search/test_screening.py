@@ -1,3 +1,5 @@
+from itertools import permutations
+
 import numpy as np
 import pytest
 import torch
@@ -8,7 +10,7 @@ from hideseek.search import screening as screening_module
 from hideseek.search import terms
 from hideseek.search.screening import residuals_of
 from hideseek.search.screening import screen as screen_raw
-from hideseek.search.terms import modifier_scores, pair_scores, single_scores
+from hideseek.search.terms import modifier_scores, pair_scores, piece_scores, single_scores, triple_scores
 
 
 @pytest.fixture(scope="module")
@@ -129,3 +131,61 @@ def test_half_precision_keeps_the_same_columns(name, monkeypatch):
 def test_narrow_tables_are_screened_in_single_precision():
     assert screening_module._dtype_for(1999, torch.device("cpu")) == torch.float32
     assert screening_module._device_for(10, None) == torch.device("cpu")
+
+
+def test_a_column_that_goes_with_the_target_in_pieces_is_found(noise):
+    X = noise[:, :20]
+    y = (np.cos(6 * X[:, 3]) > 0).astype(int)
+    screening = screen(X, residuals_of(y, 2, None))
+    assert screening.kept[3]
+    assert screening.why(3) == "x4 in pieces"
+    assert 3 not in kept(noise, (np.cos(6 * noise[:, 3]) > 0).astype(int)), "among many columns nobody looks"
+
+
+def test_a_product_of_three_columns_is_found_and_named(noise):
+    X = noise[:, :20]
+    screening = screen(X, residuals_of((X[:, 2] * X[:, 5] * X[:, 11] > 0).astype(int), 2, None))
+    assert screening.kept[[2, 5, 11]].all()
+    assert {screening.why(j) for j in (2, 5, 11)} == {"x3 * x6 * x12", "x6 * x3 * x12", "x12 * x3 * x6"}
+
+
+def test_scores_of_pieces_and_triples_that_mean_nothing_are_standard_normal(noise):
+    Z, residuals = (
+        torch.from_numpy(noise.T[:20].copy()),
+        torch.randn(20, 4000, generator=torch.Generator().manual_seed(0)),
+    )
+    residuals -= residuals.mean(dim=1, keepdim=True)
+    pieces = torch.cat([piece_scores(Z, residual) for residual in residuals])
+    assert pieces.mean().item() == pytest.approx(0, abs=0.15)
+    assert pieces.std().item() == pytest.approx(1, abs=0.15)
+    coarse = torch.from_numpy(np.random.default_rng(1).integers(0, 2, (20, 4000)).astype(np.float32))
+    binary = torch.cat([piece_scores(coarse, residual) for residual in residuals])
+    assert binary.max() < 5, "two values are two pieces"
+
+
+def test_the_best_triple_is_that_of_the_plain_sum(noise, monkeypatch):
+    Z, residual = torch.from_numpy(noise.T[:7].copy()), torch.randn(4000, generator=torch.Generator().manual_seed(0))
+    residual -= residual.mean()
+    scores = torch.zeros(7, 7, 7)
+    for i, j, k in permutations(range(7), 3):
+        term = Z[i] * Z[j] * Z[k]
+        scores[i, j, k] = (term @ residual).abs() / (
+            (term - term.mean()).square().sum() * residual.square().mean()
+        ).sqrt()
+    for cells in (2**24, 4000 * 4):
+        monkeypatch.setattr(terms, "_BLOCK_CELLS", cells)
+        found = triple_scores(Z, residual)
+        torch.testing.assert_close(found.score, scores.amax(dim=(1, 2)), rtol=1e-3, atol=1e-3)
+        assert all(scores[i, j, k] > 0.999 * scores[i].max() for i, (j, k) in enumerate(found.others.tolist()))
+
+
+def test_features_and_not_their_columns_are_counted(noise):
+    widths = [5, 1, 5, 1, 1, 1, 1, 5]
+    y = np.random.default_rng(5).integers(0, 2, 4000)
+    X = noise[:, : sum(widths)].copy()
+    X[:, 6:11] = 0
+    found = screen(X, residuals_of(y, 2, None), widths=widths, fewest=6)
+    assert found.kept.shape == (8,)
+    assert found.kept.sum() == 6
+    assert not found.kept[2], "it is constant"
+    assert screen(X, residuals_of(y, 2, None), widths=widths, fewest=6, most=3).kept.sum() == 3

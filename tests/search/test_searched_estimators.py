@@ -99,7 +99,7 @@ def test_a_mask_falls_with_the_penalty_and_the_entry_price_is_where_it_is_droppe
         np.testing.assert_array_equal(searched.explain(X, penalty=penalty).selected, entry > penalty / n_given)
 
 
-@pytest.mark.parametrize("k", [1, 3, 12])
+@pytest.mark.parametrize("k", [1, 3, 8])
 def test_exactly_so_many_features_are_selected_in_every_row(searched, wide, k):
     X = wide[0][:50]
     explanation = searched.explain(X, n_features=k)
@@ -189,7 +189,7 @@ def test_dropped_columns_are_never_shown_and_the_price_stays(searched, wide):
     X, _ = wide
     screening = searched.screening_
     assert screening.kept[[3, 7, 11]].all()
-    assert screening.kept.sum() == 12, "no fewer are left to the networks"
+    assert screening.kept.sum() == 8, "no fewer are left to the networks"
     explanation = searched.explain(X)
     assert (explanation.importance[:, ~screening.kept] == 0).all()
     assert explanation.importance[:, screening.kept].any()
@@ -208,10 +208,11 @@ def test_answers_do_not_depend_on_dropped_columns(searched, wide):
     ("preset", "screening", "n_columns", "screened"),
     [
         ("fast", None, 40, True),
-        ("fast", None, 20, False),
+        ("fast", None, 9, True),
+        ("fast", None, 8, False),
         ("paper", None, 40, False),
         ("balanced", None, 40, True),
-        ("balanced", None, 20, False),
+        ("balanced", None, 20, True),
         ("paper", "auto", 40, True),
         ("fast", True, 20, True),
         ("balanced", False, 40, False),

@@ -13,7 +13,7 @@ _LONG, SHORT = 10_000, 4000
 """Rows up to which a table is learned more carefully, and below which it is learned from smaller batches."""
 
 WIDE = 32
-"""Features above which a table is screened."""
+"""Features above which a table has more members."""
 
 _MEMBERS, _MEMBERS_OF_SHORT = 8, 10
 """Members for a table that is wide or not long, and for a short one."""
@@ -100,7 +100,7 @@ _PATH = Recipe(
     batch_size=128,
     learning_rate=5e-3,
     weight_decay=0.025,
-    n_members=5,
+    n_members=6,
     cross_fit=True,
     ramps=True,
     cuts=True,
@@ -112,7 +112,7 @@ _PATH = Recipe(
 
 PRESETS = {
     "balanced": _PATH,
-    "fast": replace(_PATH, steps=1200, refinement=0.2, highest_prices=(0.4,)),
+    "fast": replace(_PATH, n_members=5, steps=1200, refinement=0.2, highest_prices=(0.4,)),
     "best": replace(_PATH, n_members=10, steps=4500),
     "paper": Recipe(),
 }

@@ -229,7 +229,12 @@ class Answering(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         if penalty is not None:
             raise InputError("explain takes n_features or penalty, not both; leave one out")
         n_known = self._ensemble.visible.shape[1]  # screened features and copies can never be selected
-        check_parameters(type(self).__name__, {"n_features": n_features}, {"n_features": integer(1, n_known)})
+        rule = integer(1, n_known)
+        if self._ensemble.kept is not None:
+            rule = replace(
+                rule, expected=f"{rule.expected}, the features left before training (screening=False keeps all)"
+            )
+        check_parameters(type(self).__name__, {"n_features": n_features}, {"n_features": rule})
         other = copy(self)
         other.learned_ = self.learned_.with_n_features(n_features, self.threshold)
         return other

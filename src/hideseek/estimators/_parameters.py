@@ -13,9 +13,10 @@ import torch
 from sklearn.utils import check_random_state
 
 from hideseek.engine.ensemble import POOL_ROWS, POOLS
-from hideseek.engine.recipe import PRESETS, WIDE, Recipe
+from hideseek.engine.recipe import PRESETS, Recipe
 from hideseek.engine.replacement import CONDITIONAL, REPLACEMENTS
 from hideseek.errors import InputError
+from hideseek.search.trimming import FEWEST_FEATURES
 from hideseek.tabular import is_grouping
 from hideseek.validation import Rule, choice, integer, number
 
@@ -155,5 +156,5 @@ def resolve_screening(parameters: Mapping[str, Any], n_columns: int) -> int:
     if screening is None:
         screening = "auto" if PRESETS[parameters["preset"]].highest_prices else False
     if screening == "auto":
-        screening = n_columns > WIDE
+        screening = n_columns > FEWEST_FEATURES
     return (n_columns if screening else 0) if isinstance(screening, bool) else min(int(screening), n_columns)

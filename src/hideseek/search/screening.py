@@ -9,7 +9,8 @@ What none of these terms shows, such as a product of three columns without a tra
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import comb
 from statistics import NormalDist
 from typing import Any
 
@@ -21,7 +22,7 @@ from torch import Tensor
 from hideseek.blocks import row_blocks
 from hideseek.engine.scaling import Scaler
 from hideseek.frames import FrameLibrary, make_frame
-from hideseek.search.terms import Term, modifier_scores, pair_scores, single_scores
+from hideseek.search.terms import Term, modifier_scores, pair_scores, piece_scores, single_scores, triple_scores
 from hideseek.wording import column_names
 
 __all__ = ["REASONS", "Screening", "residuals_of", "screen"]
@@ -32,11 +33,14 @@ _FALSE_ALARMS = 0.1
 _FARTHEST = 5.0
 """Standard deviations beyond which a value counts as that far: sums of products are then close to normal."""
 
-REASONS = ("alone", "squared", "product", "modifier", "constant")
+REASONS = ("alone", "squared", "product", "modifier", "constant", "pieces")
 """What can speak for a column, or against it."""
 
 _WIDE = 2000
 """Columns from which on products are computed in half precision."""
+
+_CLOSE, _CLOSE_ROWS = 32, 20_000
+"""Columns up to which pieces of a column and products of three are looked at as well, and on how many rows."""
 
 _ROUNDS = 3
 _MOST_TERMS = 200
@@ -78,6 +82,15 @@ class Screening:
         others = np.where(self.others[best] >= 0, feature[self.others[best]], -1)
         return Screening(self.score[best], np.logical_or.reduceat(self.kept, starts), self.reason[best], others)
 
+    def limited(self, fewest: int, most: int) -> Screening:
+        """Return the same with at least ``fewest`` and at most ``most`` columns kept, the best ones that vary."""
+        varies = self.reason != "constant"
+        order = np.argsort(np.where(varies, -self.score, np.inf), kind="stable")
+        n_kept = min(max(int(self.kept.sum()), min(fewest, int(varies.sum()))), most)
+        kept = np.zeros_like(self.kept)
+        kept[order[:n_kept]] = True
+        return replace(self, kept=kept)
+
     def why(self, column: int, feature_names: Sequence[str] | None = None) -> str:
         """Return the term with the largest score of the column, in words."""
         names = column_names(feature_names, len(self.kept))
@@ -86,6 +99,7 @@ class Screening:
         texts = {
             "alone": own,
             "squared": f"{own} squared",
+            "pieces": f"{own} in pieces",
             "product": f"{own} * {' * '.join(others)}",
             "modifier": f"changes {' * '.join(others)}",
         }
@@ -134,6 +148,7 @@ def screen(
     scaler: Scaler,
     residuals: NDArray[np.float32],
     *,
+    widths: Sequence[int] | None = None,
     fewest: int = 0,
     most: int | None = None,
     device: torch.device | None = None,
@@ -144,7 +159,8 @@ def screen(
         X: Raw columns. Shape: ``(rows, columns)``.
         scaler: What standardises them.
         residuals: Of ``residuals_of``. Shape: ``(targets, rows)``.
-        fewest: Keep the best ones up to this many, whatever their score.
+        widths: Number of columns of each feature, which has the score of its best column; None: one each.
+        fewest: Keep the best features up to this many, whatever their score.
         most: Keep the best ones up to this many and no more.
         device: Where to compute; the CPU if not given, or if the table does not fit there.
     """
@@ -152,12 +168,11 @@ def screen(
     record = _Record(len(Z))
     for residual in torch.from_numpy(residuals).to(Z.device):
         _score_columns(record, Z, residual, len(residuals))
-    order = torch.argsort(record.score, descending=True, stable=True)
-    n_kept = max(int((record.score > 1).sum()), min(fewest, int(varies.sum())))
-    kept = torch.zeros(len(Z), dtype=torch.bool)
-    kept[order[: n_kept if most is None else min(n_kept, most)]] = True
     reason = np.where(varies.numpy(), np.array(REASONS)[record.reason.numpy()], "constant")
-    return Screening(record.score.numpy(), (kept & varies).numpy(), reason, record.others.numpy())
+    score, others = record.score.numpy(), record.others.numpy()
+    by_column = Screening(score, (score > 1) & varies.numpy(), reason, others)
+    found = by_column if widths is None else by_column.by_feature(widths)
+    return found.limited(fewest, len(found.kept) if most is None else most)
 
 
 def _standardised(X: NDArray[np.floating], scaler: Scaler, device: torch.device | None) -> tuple[Tensor, Tensor]:
@@ -232,7 +247,19 @@ def _score_columns(record: _Record, Z: Tensor, residual: Tensor, n_targets: int)
         for j, i in torch.nonzero(relative > 1).tolist():
             other = int(partner[j, i])
             found[Term((min(j, other), max(j, other)))] = float(relative[j, i])
+    if n_columns <= _CLOSE:
+        _add_close(record, Z, residual, n_targets)
     _add_modifiers(record, Z, residual, n_targets, found)
+
+
+def _add_close(record: _Record, Z: Tensor, residual: Tensor, n_targets: int) -> None:
+    """Add columns that go with the target in pieces, in whatever way, or as a product of three."""
+    every, n_columns = -(-Z.shape[1] // _CLOSE_ROWS), len(Z)
+    Z, residual = Z[:, ::every], residual[::every] - residual[::every].mean()
+    record.add(piece_scores(Z, residual).cpu() / _level(n_targets * n_columns), "pieces")
+    if n_columns > 2:
+        triples = triple_scores(Z, residual)
+        record.add(triples.score.cpu() / _level(n_targets * comb(n_columns, 3)), "product", triples.others.cpu())
 
 
 def _add_modifiers(record: _Record, Z: Tensor, residual: Tensor, n_targets: int, found: dict[Term, float]) -> None:

@@ -13,11 +13,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["Pairs", "Term", "modifier_scores", "pair_scores", "score", "single_scores"]
+__all__ = ["Pairs", "Term", "modifier_scores", "pair_scores", "piece_scores", "score", "single_scores", "triple_scores"]
 
 _BLOCK_CELLS = 2**24
 _BLOCK_COLUMNS = 256
 _PARTNERS = 3
+
+_PIECES = 8
+"""Parts of a column with about equally many rows each, in which the target may be larger or smaller."""
 
 
 class Term(NamedTuple):
@@ -59,6 +62,55 @@ def single_scores(Z: Tensor, residual: Tensor) -> tuple[Tensor, Tensor]:
         for out, terms in ((plain, block), (squares, block.square())):
             out[columns] = score(terms @ residual, terms, residual)
     return plain, squares
+
+
+def piece_scores(Z: Tensor, residual: Tensor) -> Tensor:
+    """Return how far the target differs between pieces of each column, in whatever way it goes with the column.
+
+    The squared sums over the pieces have a chi-squared distribution by chance; its cube root is about normal (Wilson
+    and Hilferty, 1931). Equal values are in one piece. Shape: ``Z (columns, rows)`` -> ``(columns,)``.
+    """
+    scores = residual.new_zeros(len(Z))
+    shares = torch.arange(1, _PIECES, device=Z.device) / _PIECES
+    for columns in column_blocks(Z):
+        block = Z[columns].float().contiguous()
+        ordered = block.sort(dim=1).values
+        ends = ordered[:, (shares * block.shape[1]).long()].contiguous()
+        piece = torch.searchsorted(ends, block, right=True)
+        sums, counts = (
+            block.new_zeros(len(block), _PIECES).scatter_add_(1, piece, values.expand_as(block))
+            for values in (residual, torch.ones_like(residual))
+        )
+        squares = (sums.square() / counts.clamp(min=1)).sum(dim=1) / residual.square().mean()
+        freedom = ((counts > 0).sum(dim=1) - 1).clamp(min=1).float()
+        error = 2 / (9 * freedom)
+        scores[columns] = ((squares / freedom).pow(1 / 3) - 1 + error) / error.sqrt()
+    return scores
+
+
+class Triples(NamedTuple):
+    """For every column the product with two others that goes with the target most.
+
+    Shape: ``others (columns, 2)``, ``score (columns,)``.
+    """
+
+    others: Tensor
+    score: Tensor
+
+
+def triple_scores(Z: Tensor, residual: Tensor) -> Triples:
+    """Return the best product of each column with two others."""
+    best, others = residual.new_zeros(len(Z)), torch.zeros(len(Z), 2, dtype=torch.int64, device=Z.device)
+    numbers, Z, n_rows = torch.arange(len(Z), device=Z.device), Z.float(), Z.shape[1]
+    for pairs in torch.split(torch.combinations(numbers, 2), max(1, _BLOCK_CELLS // n_rows)):
+        product = Z[pairs[:, 0]] * Z[pairs[:, 1]]
+        squares = product.square() @ Z.square().t() - (product @ Z.t()).square() / n_rows
+        scores = ((product * residual) @ Z.t()).abs() / (squares * residual.square().mean()).clamp(min=1e-12).sqrt()
+        scores[(numbers == pairs[:, :1]) | (numbers == pairs[:, 1:])] = 0.0
+        largest, where = scores.max(dim=0)
+        better = largest > best
+        best, others = torch.where(better, largest, best), torch.where(better[:, None], pairs[where], others)
+    return Triples(others, best)
 
 
 class Pairs(NamedTuple):

@@ -12,10 +12,10 @@ from hideseek.search.copies import copies_among, copies_of_levels
 from hideseek.search.problem import Problem
 from hideseek.search.screening import Screening, residuals_of, screen
 
-__all__ = ["Trimmed", "trim"]
+__all__ = ["FEWEST_FEATURES", "Trimmed", "trim"]
 
-_FEWEST_COLUMNS = 12
-"""Columns that screening leaves at least: the networks tell noise from a weak effect better than it does."""
+FEWEST_FEATURES = 8
+"""Features that screening leaves at least: the networks tell noise from a weak effect better than it does."""
 
 
 class Trimmed(NamedTuple):
@@ -52,9 +52,10 @@ def _of_features(problem: Problem, features: NDArray[np.intp]) -> Problem:
 
 
 def _screened(problem: Problem, residuals: NDArray[np.float32], most: int, device: torch.device | None) -> Screening:
-    fewest = min(most, _FEWEST_COLUMNS)
-    screening = screen(problem.train.table, problem.scaler, residuals, fewest=fewest, most=most, device=device)
-    return screening if problem.widths is None else screening.by_feature(problem.widths)
+    train, fewest = problem.train, min(most, FEWEST_FEATURES)
+    return screen(
+        train.table, problem.scaler, residuals, widths=problem.widths, fewest=fewest, most=most, device=device
+    )
 
 
 def _copies(problem: Problem, residuals: NDArray[np.float32]) -> dict[int, int]:
