@@ -11,6 +11,7 @@ from hideseek.datasets import make_cafe, make_switch, make_syn
 from hideseek.metrics import selection_scores
 from hideseek.search import probability
 from hideseek.search.probability import selection_probability
+from hideseek.search.trimming import worth_screening
 
 # the fits here are too short for masks to settle
 pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")
@@ -222,6 +223,14 @@ def test_who_screens(wide, preset, screening, n_columns, screened):
     X, y = wide
     model = HideSeekClassifier(preset, steps=2, screening=screening, random_state=0).fit(X[:500, :n_columns], y[:500])
     assert hasattr(model, "screening_") == screened
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_features", "screened"),
+    [(100, 8, False), (100, 9, True), (5499, 11, True), (5500, 11, False), (10**6, 16, False), (10**6, 17, True)],
+)
+def test_tables_of_many_features_or_of_few_rows_for_each_are_screened(n_rows, n_features, screened):
+    assert worth_screening(n_rows, n_features) == screened
 
 
 def test_a_number_is_the_most_columns_that_are_left(wide):

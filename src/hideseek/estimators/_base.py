@@ -229,12 +229,12 @@ class BaseHideSeek(Answering):
 
     def _settings(self, problem: Problem) -> Settings:
         """Return what is the same for all problems of a call."""
-        parameters = self.get_params(deep=False)
+        parameters, n_rows = self.get_params(deep=False), len(problem.train.target)
         return Settings(
-            resolve_recipe(parameters, len(problem.train.target), problem.n_features),
+            resolve_recipe(parameters, n_rows, problem.n_features),
             self._loss,
             self.device,
-            resolve_screening(parameters, problem.n_features),
+            resolve_screening(parameters, n_rows, problem.n_features),
             self.threshold,
             self.prediction_draws,
             self.pool,

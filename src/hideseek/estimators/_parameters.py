@@ -16,7 +16,7 @@ from hideseek.engine.ensemble import POOL_ROWS, POOLS
 from hideseek.engine.recipe import PRESETS, Recipe
 from hideseek.engine.replacement import CONDITIONAL, REPLACEMENTS
 from hideseek.errors import InputError
-from hideseek.search.trimming import FEWEST_FEATURES
+from hideseek.search.trimming import worth_screening
 from hideseek.tabular import is_grouping
 from hideseek.validation import Rule, choice, integer, number
 
@@ -150,11 +150,11 @@ def given_penalty(parameters: Mapping[str, Any]) -> float | None:
     return None if penalty is None or penalty == "auto" else float(penalty)
 
 
-def resolve_screening(parameters: Mapping[str, Any], n_columns: int) -> int:
-    """Return how many columns screening may leave; 0: there is no screening."""
+def resolve_screening(parameters: Mapping[str, Any], n_rows: int, n_features: int) -> int:
+    """Return how many features screening may leave; 0: there is no screening."""
     screening = parameters["screening"]
     if screening is None:
         screening = "auto" if PRESETS[parameters["preset"]].highest_prices else False
     if screening == "auto":
-        screening = n_columns > FEWEST_FEATURES
-    return (n_columns if screening else 0) if isinstance(screening, bool) else min(int(screening), n_columns)
+        screening = worth_screening(n_rows, n_features)
+    return (n_features if screening else 0) if isinstance(screening, bool) else min(int(screening), n_features)

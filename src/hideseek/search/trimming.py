@@ -12,10 +12,13 @@ from hideseek.search.copies import copies_among, copies_of_levels
 from hideseek.search.problem import Problem
 from hideseek.search.screening import Screening, residuals_of, screen
 
-__all__ = ["FEWEST_FEATURES", "Trimmed", "trim"]
+__all__ = ["Trimmed", "trim", "worth_screening"]
 
-FEWEST_FEATURES = 8
+_FEWEST_FEATURES = 8
 """Features that screening leaves at least: the networks tell noise from a weak effect better than it does."""
+
+_NARROW, _ROWS_PER_FEATURE = 16, 500
+"""A table of so few features, with so many rows for each, is learned as well with all of them."""
 
 
 class Trimmed(NamedTuple):
@@ -24,6 +27,11 @@ class Trimmed(NamedTuple):
     problem: Problem
     screening: Screening | None
     copies: dict[int, int] | None
+
+
+def worth_screening(n_rows: int, n_features: int) -> bool:
+    """Return whether a table is learned better without the features that mean nothing: many, or few rows for each."""
+    return n_features > _FEWEST_FEATURES and (n_features > _NARROW or n_rows < _ROWS_PER_FEATURE * n_features)
 
 
 def trim(problem: Problem, most: int, *, find_copies: bool, device: torch.device | None = None) -> Trimmed:
@@ -52,7 +60,7 @@ def _of_features(problem: Problem, features: NDArray[np.intp]) -> Problem:
 
 
 def _screened(problem: Problem, residuals: NDArray[np.float32], most: int, device: torch.device | None) -> Screening:
-    train, fewest = problem.train, min(most, FEWEST_FEATURES)
+    train, fewest = problem.train, min(most, _FEWEST_FEATURES)
     return screen(
         train.table, problem.scaler, residuals, widths=problem.widths, fewest=fewest, most=most, device=device
     )
