@@ -38,7 +38,7 @@ print(X.shape, y.value_counts().to_dict())
 # %%
 # Fit: screening comes first
 # --------------------------
-# Tables of more than 32 columns are screened before training. Columns are dropped that are related to the target
+# Tables of more than 16 columns are screened before training. Columns are dropped that are related to the target
 # neither alone, nor squared, nor in a product, and that modify no such term.
 
 import time

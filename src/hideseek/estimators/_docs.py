@@ -54,10 +54,11 @@ ENTRIES = {
         given to the networks in four pieces. On in all presets except "paper".""",
     "cuts": """Whether to look for values of a column at which the answer jumps (``cuts_``), and to answer rows close to
         such a value as those of its side. On in all presets except "paper".""",
-    "screening": """Whether to drop, before training, the columns of a wide table that are related to the target neither
-        alone, nor squared, nor in a product of two, nor as a switch of one of these: True, False, "auto" for tables of
-        more than 32 columns, or the largest number of columns to keep. The meaning of a penalty does not change. None:
-        "auto" in all presets except "paper".""",
+    "screening": """Whether to drop, before training, columns that are related to the target neither alone, nor squared,
+        nor in a product of two, nor as a switch of one of these (up to 32 columns: nor in pieces, nor in a product of
+        three); at least eight are left. True, False, "auto" for tables of more than 16 columns, or of more than 8 with
+        fewer than 500 rows for each, or the largest number of columns to keep. The meaning of a penalty does not
+        change. None: "auto" in all presets except "paper".""",
     "threshold": "A feature is selected if its mask is greater.",
     "prediction_draws": "Number of draws of the hidden features over which a prediction is averaged, 1 to 256.",
     "pool": """Replacement values for hidden features in predictions, which are saved with the model: "values" of
