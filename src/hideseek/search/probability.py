@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 __all__ = ["log_odds_terms", "selection_probability"]
 
-_INTERCEPT, _OF_MASK, _OF_PRICE = -1.29, 2.91, 0.43
+_INTERCEPT, _OF_MASK, _OF_PRICE = -1.82, 2.97, 0.56
 _LEAST = 1e-3
 """Masks nearer to 0 or 1 count as that near."""
 
