@@ -279,7 +279,7 @@ def test_path_and_screening_survive_a_file(searched, wide, tmp_path):
 
 def test_selection_probability_grows_with_the_mask_and_the_price():
     odds = np.log([0.2 / 0.8, 1.0, 0.8 / 0.2])
-    expected = 1 / (1 + np.exp(-(-1.29 + 2.91 * odds + 0.43 * np.log(20))))
+    expected = 1 / (1 + np.exp(-(-1.82 + 2.97 * odds + 0.56 * np.log(20))))
     got = selection_probability(np.array([[0.2, 0.5, 0.8]]), 0.003, 0.00015)
     np.testing.assert_allclose(got[0], expected, rtol=1e-5)
     assert (selection_probability(np.array([[0.2, 0.5, 0.8]]), 0.01, 0.00015) > got).all()

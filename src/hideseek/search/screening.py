@@ -1,9 +1,10 @@
-"""Second-order screening: which columns of a wide table could matter at all, before any network is trained.
+"""Screening: which columns of a table could matter at all, before any network is trained.
 
 A column is worth keeping if the target goes with it, with its square, or with its product with another column; and if
 it changes how the target goes with one of these terms, as a switch does. Every term is a sum over rows that is about
 normal if the target does not depend on it, so that there is a level that chance rarely reaches, however many there are.
-What none of these terms shows, such as a product of three columns without a trace in one or two, is not found.
+Of few columns the pieces of each and the products of three are terms as well. What no term shows, such as a product of
+four columns without a trace in fewer, is not found.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ class Screening:
         score: The largest score of a term with the column, as a multiple of what chance rarely reaches: columns over 1
             are kept. Shape: ``(columns,)``.
         kept: Shape: ``(columns,)``, bool.
-        reason: For each column "alone", "squared", "product" or "modifier": the term that the score is of; "constant":
-            there is none.
+        reason: For each column "alone", "squared", "pieces", "product" or "modifier": the term that the score is of;
+            "constant": there is none.
         others: The other columns of that term; -1: none. Shape: ``(columns, 2)``.
 
     Example:

@@ -13,7 +13,17 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["Pairs", "Term", "modifier_scores", "pair_scores", "piece_scores", "score", "single_scores", "triple_scores"]
+__all__ = [
+    "Pairs",
+    "Term",
+    "Triples",
+    "modifier_scores",
+    "pair_scores",
+    "piece_scores",
+    "score",
+    "single_scores",
+    "triple_scores",
+]
 
 _BLOCK_CELLS = 2**24
 _BLOCK_COLUMNS = 256
