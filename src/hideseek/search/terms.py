@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 _BLOCK_CELLS = 2**24
-_BLOCK_COLUMNS = 256
+_BLOCK_COLUMNS = 128
 _PARTNERS = 3
 
 _PIECES = 8
