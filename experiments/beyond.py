@@ -60,10 +60,10 @@ there are cuts (LOG.md): as they were first settled; with a loss that counts thr
 price, which was taken back; with a usual price that was settled anew on other seeds; and with screening of narrower
 tables and six members on long ones, which is shown and was trained on a CPU; the runs before were trained on a GPU, up
 to 100 columns. Training amplifies rounding, so that single runs differ between the two by several points where columns
-are correlated. "fast" and "best" have the present screening with 300 to 2,000 rows, 100 columns, copies and credit
-columns; elsewhere they were run before it, "best" with the second choice of a price, but for values. Among 1,000
-columns and more "best" was run before there were cuts, and so was "fast" there and for values. "paper" has a fixed
-price here and one seed; with the penalties of the paper see CLAIMS.md.
+are correlated. "fast" and "best" have the present screening with 300 to 2,000 rows, copies and credit columns, "fast"
+among 100 columns too; elsewhere they were run before it, "best" with the second choice of a price, but for values.
+Among 1,000 columns and more "best" was run before there were cuts, and so was "fast" there and for values. "paper" has
+a fixed price here and one seed; with the penalties of the paper see CLAIMS.md.
 """
 
 

@@ -20,9 +20,9 @@ from hideseek.files import write_atomically
 PAGE = "README.md"
 """The page of an experiment, beside its tables and figures."""
 
-EARLIER_RECIPES = """Presets are those of earlier recipes in these rows: "balanced" on genes, MNIST, correlated
-columns and a million rows, the default in "audit", all of "rows" and "black_box", "fast" but in "beyond", and those
-settings of "best" and "fast" there that its page names. Each experiment names its commits.
+EARLIER_RECIPES = """Presets are those of earlier recipes everywhere but in "beyond", "real", "reliability" and the
+default in "unseen": from before cuts where "balanced" stands beside the paper's tables, and in "audit", "rows" and
+"black_box". In "beyond" its page names the settings of "best" and "fast" that are. Each experiment names its commits.
 """
 
 _REFERENCE = re.compile(r"{([^{}|]+)\|([^{}|]+)\|([^{}|]+)\|([^{}|]+)\|([^{}|]+)}")
