@@ -1,3 +1,4 @@
+from dataclasses import replace
 from math import log
 
 import numpy as np
@@ -8,7 +9,7 @@ from hideseek.engine.objective import row_losses
 from hideseek.engine.recipe import LOWEST_PRICE
 from hideseek.metrics import auroc
 from hideseek.search import choice
-from hideseek.search.choice import best_range, choose_price, judge, usual_price
+from hideseek.search.choice import best_range, choose_price, judge, too_high, usual_price
 from hideseek.search.losses import HeldOutRows, areas, loss_of_nothing
 from hideseek.search.parts import N_FOLDS, LearnedFrom, Part, folds_of
 
@@ -72,10 +73,10 @@ def judged(monkeypatch):
     monkeypatch.setattr(choice, "disagreements", lambda questions, threshold: [differing(one) for one in questions])
     monkeypatch.setattr(choice, "answers_to", lambda questions, *_, **__: [answer(one) for one in questions])
 
-    def judge_one(ensemble, n_rows=10_000):
+    def judge_one(ensemble, n_rows=10_000, positions=None):
         X = np.random.default_rng(0).normal(size=(n_rows, 2))
         table = LearnedFrom(Part(X, X[:, 0], None), torch.from_numpy(X), folds_of(X[:, 0], 0))
-        return judge([ensemble], [table], loss="squared_error", threshold=0.5)[0]
+        return judge([ensemble], [table], loss="squared_error", threshold=0.5, positions=positions)[0]
 
     return judge_one
 
@@ -147,6 +148,46 @@ def test_a_loss_that_grows_moves_the_choice_the_more_rows_there_are(judged):
     many = path_of(judged(FakeEnsemble(0.4, error, 0.0), n_rows=100_000)).chosen
     assert many == 5
     assert few > many
+
+
+@pytest.mark.parametrize(
+    ("loss", "error", "n_selected", "expected"),
+    [
+        ((0.00, 0.05), 0.008, (3, 2), True),  # clearly better
+        ((0.00, 0.05), 0.012, (3, 2), False),  # by chance, perhaps
+        ((0.00, 0.05), 0.008, (20, 2), False),  # not worth so many features
+        ((0.05, 0.00), 0.008, (3, 2), False),  # worse
+    ],
+)
+def test_a_price_is_too_high_if_the_next_lower_one_is_clearly_better(
+    judged, monkeypatch, loss, error, n_selected, expected
+):
+    asked, path = [], judged(FakeEnsemble(0.4, 0.1, 0.0))
+
+    def judge_pair(refined, tables, *, loss, threshold, positions):
+        asked.extend(positions)
+        return [pair]
+
+    pair = replace(
+        path,
+        positions=path.positions[8:10],
+        prices=path.prices[8:10],
+        mean_loss=np.array(loss),
+        excess_error=np.where(np.argmin(loss) == np.arange(2), 0.0, error),
+        n_selected=np.array(n_selected),
+        disagreement=np.zeros(2),
+    )
+    monkeypatch.setattr(choice, "judge", judge_pair)
+    assert too_high([9], [None], [None], loss="squared_error", threshold=0.5) == [expected]
+    np.testing.assert_array_equal(asked, path.positions[None, 8:10])
+
+
+def test_an_ensemble_is_judged_at_any_positions_as_along_the_path(judged):
+    error, differing = np.linspace(0.1, 0.9, 17), np.linspace(0, 1, 17)
+    whole = judged(FakeEnsemble(0.4, error, differing))
+    two = judged(FakeEnsemble(0.4, error[8:10], differing[8:10]), positions=[whole.positions[8:10]])
+    for name in ("positions", "prices", "mean_loss", "n_selected", "disagreement"):
+        np.testing.assert_array_equal(getattr(two, name), getattr(whole, name)[8:10], err_msg=name)
 
 
 def test_disagreement_counts_relative_to_the_features_selected(judged):

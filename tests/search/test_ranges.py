@@ -42,13 +42,6 @@ def test_the_best_range_of_each_table_is_taken_of_all_that_train_at_once(calls):
     assert [answer.judged for answer in found] == [0, 0]
 
 
-def test_tables_beyond_those_that_are_judged_at_once_are_judged_too(calls, monkeypatch):
-    _, train = calls
-    monkeypatch.setattr(ranges, "_AT_ONCE", 2)
-    found = train_ranges(train, [search(5)] * 5, **SETTINGS)
-    assert [answer.team.price for answer in found] == [0.15] * 5
-
-
 @pytest.mark.parametrize(
     ("n_rows", "n_features", "members"),
     [(300, 11, 10), (4000, 11, 8), (10_000, 11, 8), (10_001, 11, 6), (300, 33, 10), (20_000, 33, 8)],

@@ -77,6 +77,27 @@ def test_rows_beyond_the_limit_are_left_out_equally_in_every_fold(monkeypatch):
     assert torch.equal(some.weight, some.target)
 
 
+@pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")  # so few steps teach nothing
+def test_a_fit_whose_price_is_too_high_is_that_of_the_next_lower_price(monkeypatch):
+    def flags(chosen, refined, tables, **_):
+        asked.append(chosen)
+        return [position == 1 for position in range(len(chosen))]
+
+    asked, seeds = [], (0, 1, 2)
+    monkeypatch.setattr(fitting, "too_high", flags)
+    table, method = make_syn("Syn1", 300, random_state=0), HideSeekClassifier("fast", steps=60, screening=False)
+    models = method.fit_many([(table.X, table.y, seed, {}) for seed in seeds])
+    penalties = [float(model.path_.penalty[model.path_.chosen]) for model in models]
+    expected = method.fit_many(
+        [(table.X, table.y, seed, {"penalty": each}) for seed, each in zip(seeds, penalties, strict=True)]
+    )
+    for seed, model, own, position in zip(seeds, models, expected, asked[0], strict=True):
+        assert model.path_.chosen == model.path_.default == position - (seed == 1)
+        assert model.penalty_ == own.penalty_
+        np.testing.assert_allclose(model.predict_proba(table.X), own.predict_proba(table.X), atol=1e-5)
+    assert asked[1:] == [[]], "a penalty that is given stays"
+
+
 def test_the_paper_does_not_refine():
     assert PRESETS["paper"].refinement == 0
     assert PRESETS["balanced"].refinement > 0

@@ -9,7 +9,7 @@ import torch
 
 from hideseek import HideSeekClassifier, HideSeekRegressor
 from hideseek.engine import device, questions
-from hideseek.search import fitting
+from hideseek.search import choice, fitting
 from hideseek.search.choice import choose_price, judge
 from hideseek.search.held_out import Fitted, measure_trust
 from hideseek.search.parts import LearnedFrom, Part, folds_of
@@ -90,10 +90,12 @@ def fitted():
     return found
 
 
-def test_many_ensembles_are_judged_as_each_alone(fitted, monkeypatch):
+@pytest.mark.parametrize("at_once", [2, 64])
+def test_many_ensembles_are_judged_as_each_alone(fitted, at_once, monkeypatch):
     settings = {"loss": "cross_entropy", "threshold": 0.5}
     alone = [judge([one.ensemble], [one.table], **settings)[0] for one in fitted]
     monkeypatch.setitem(questions._CELLS, "cpu", 2**26)
+    monkeypatch.setattr(choice, "_AT_ONCE", at_once)
     together = judge([one.ensemble for one in fitted], [one.table for one in fitted], **settings)
     for one, other in zip(alone, together, strict=True):
         for name in ("mean_loss", "error", "excess_error", "score"):

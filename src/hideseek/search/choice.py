@@ -20,10 +20,16 @@ from hideseek.search.losses import HeldOutRows, loss_of_nothing
 from hideseek.search.parts import LearnedFrom, LeftOut
 from hideseek.search.path import Floats, PenaltyPath
 
-__all__ = ["Judged", "best_range", "choose_price", "judge", "usual_price"]
+__all__ = ["Judged", "best_range", "choose_price", "judge", "too_high", "usual_price"]
 
 _POSITIONS = np.linspace(0.1, 1.1, 17)
 """Prices that are compared, as shares of the logarithmic range."""
+
+_ERRORS = 5.0
+"""By how many standard errors the loss at a lower price has to be smaller to take that price after the refinement."""
+
+_AT_ONCE = 64
+"""Ensembles that are judged at once: all of their answers are in memory together."""
 
 _MOST_ROWS = 1000
 """Rows on which the selections of members are compared."""
@@ -54,6 +60,7 @@ class Judged:
     """What held-out rows say of an ensemble along its prices. Shape: ``(prices,)`` where not said.
 
     Attributes:
+        positions: Where the prices lie, as shares of the logarithmic range.
         prices: The prices.
         mean_loss: The mean loss.
         error: Its standard error.
@@ -66,6 +73,7 @@ class Judged:
         n_learned: Rows that the ensemble learned from. A number.
     """
 
+    positions: Floats
     prices: Floats
     mean_loss: Floats
     error: Floats
@@ -92,28 +100,36 @@ class Judged:
 
 
 def judge(
-    candidates: Sequence[Ensemble], tables: Sequence[LearnedFrom], *, loss: str, threshold: float
+    candidates: Sequence[Ensemble],
+    tables: Sequence[LearnedFrom],
+    *,
+    loss: str,
+    threshold: float,
+    positions: Sequence[Floats] | None = None,
 ) -> list[Judged]:
-    """Ask the members of each ensemble about the rows that they did not learn from, at every price.
+    """Ask the members of each ensemble about the rows that they did not learn from, at several prices.
 
     Args:
         candidates: Each answers for a range of prices. All are on one device.
         tables: The table that each candidate learned from; all of its rows are used where none were left out.
         loss: "cross_entropy" or "squared_error".
         threshold: A feature is selected where its mean mask is greater.
+        positions: Where the prices of each candidate lie, as shares of its logarithmic range; None: all of a path.
     """
+    positions = positions or [_POSITIONS] * len(candidates)
+    judged: list[Judged] = []
     with one_thread():  # the operations are too small to be shared
-        asked = [_Asked.of(*case) for case in zip(candidates, _price_grids(candidates), tables, strict=True)]
-        questions = [question for one in asked for question in one.by_fold]
-        answers = answers_to(questions, _DRAWS, softmax=loss != "squared_error", threshold=threshold)
-        differing = disagreements([one.of_everyone for one in asked], threshold)
-        return _judged(asked, answers, differing, loss)
-
-
-def _price_grids(candidates: Sequence[Ensemble]) -> list[Floats]:
-    """Return the prices that are compared of each candidate."""
-    logarithms = (np.log(bounds) for bounds in price_bounds_of_all(candidates))
-    return [np.exp(low + (high - low) * _POSITIONS) for low, high in logarithms]
+        for start in range(0, len(candidates), _AT_ONCE):
+            some = slice(start, start + _AT_ONCE)
+            cases = zip(
+                candidates[some], price_bounds_of_all(candidates[some]), positions[some], tables[some], strict=True
+            )
+            asked = [_Asked.of(*case) for case in cases]
+            questions = [question for one in asked for question in one.by_fold]
+            answers = answers_to(questions, _DRAWS, softmax=loss != "squared_error", threshold=threshold)
+            differing = disagreements([one.of_everyone for one in asked], threshold)
+            judged += _judged(asked, answers, differing, loss)
+    return judged
 
 
 @dataclass(frozen=True)
@@ -121,6 +137,7 @@ class _Asked:
     """What the members of an ensemble are asked, and of which rows.
 
     Attributes:
+        positions: Where the prices lie, as shares of the logarithmic range. Shape: ``(prices,)``.
         prices: Shape: ``(prices,)``.
         table: What they learned from.
         rows: The rows of all folds that a member left out.
@@ -128,6 +145,7 @@ class _Asked:
         of_everyone: A question to all members about some of the rows.
     """
 
+    positions: Floats
     prices: Floats
     table: LearnedFrom
     rows: NDArray[np.intp]
@@ -135,11 +153,14 @@ class _Asked:
     of_everyone: Question
 
     @classmethod
-    def of(cls, candidate: Ensemble, prices: Floats, table: LearnedFrom) -> _Asked:
+    def of(cls, candidate: Ensemble, bounds: tuple[float, float], positions: Floats, table: LearnedFrom) -> _Asked:
+        low, high = np.log(bounds)
+        prices = np.exp(low + (high - low) * positions)
         everyone, grid = np.arange(len(candidate.visible)), prices.tolist()
         folds = table.left_out(len(everyone)) or [LeftOut(np.arange(len(table.x)), table.x, everyone)]
         rows, x = np.concatenate([fold.rows for fold in folds]), torch.cat([fold.x for fold in folds])
         return cls(
+            positions,
             prices,
             table,
             rows,
@@ -164,6 +185,7 @@ def _judged(
     scores, n_features = held_out.scores(), n_selected.mean(dim=2).cpu().numpy()
     return [
         Judged(
+            one.positions,
             one.prices,
             mean[i],
             error[i],
@@ -213,14 +235,37 @@ def choose_price(judged: Judged, *, loss: str, n_given: int) -> PenaltyPath:
     )
 
 
+def too_high(
+    chosen: Sequence[int], refined: Sequence[Ensemble], tables: Sequence[LearnedFrom], *, loss: str, threshold: float
+) -> list[bool]:
+    """Return of each ensemble whether the price below the chosen one is clearly better, as refined Seeks show.
+
+    Before the refinement a Seek can learn values that are not shown from the choice of the features, and predict well
+    without them.
+
+    Args:
+        chosen: The position in the path of the price that was chosen before the refinement; not the first one.
+        refined: The refined ensembles.
+        tables: What they learned from, with rows left out.
+        loss: "cross_entropy" or "squared_error".
+        threshold: A feature is selected where its mean mask is greater.
+    """
+    pairs = [_POSITIONS[position - 1 : position + 1] for position in chosen]
+    judged = judge(refined, tables, loss=loss, threshold=threshold, positions=pairs)
+    return [
+        bool(_criterion(each).argmin() == 0 and each.mean_loss[1] > each.mean_loss[0] + _ERRORS * each.excess_error[1])
+        for each in judged
+    ]
+
+
 def _criterion(judged: Judged) -> Floats:
     """Return what is held against each price; the chosen one minimises it."""
     position_weight = _POSITION_WEIGHT * (1 + _ROWS_OF_POSITION / judged.n_learned)
-    width = log(judged.prices[-1] / judged.prices[0]) / (_POSITIONS[-1] - _POSITIONS[0])
+    width = log(judged.prices[-1] / judged.prices[0]) / (judged.positions[-1] - judged.positions[0])
     return np.asarray(
         judged.cost(float(judged.mean_loss.min()))
         + _WEIGHT_OF_DISAGREEMENT * judged.share_differing
-        + position_weight * np.square(_POSITIONS - _usual_position(width, judged.n_learned))
+        + position_weight * np.square(judged.positions - _usual_position(width, judged.n_learned))
     )
 
 

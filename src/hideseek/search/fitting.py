@@ -27,7 +27,7 @@ from hideseek.engine.stack import Data, History
 from hideseek.engine.teams import Team, TrainedTeam, train_teams
 from hideseek.errors import InputError
 from hideseek.progress import training_progress
-from hideseek.search.choice import choose_price
+from hideseek.search.choice import choose_price, too_high
 from hideseek.search.conditional import fit_conditional
 from hideseek.search.dependence import ranges_worth_training
 from hideseek.search.held_out import Fitted, measure_trust
@@ -36,7 +36,7 @@ from hideseek.search.masks import shown_by, warn_of_odd_masks
 from hideseek.search.parts import N_FOLDS, LearnedFrom, as_tables, folds_of
 from hideseek.search.path import PenaltyPath
 from hideseek.search.problem import Problem
-from hideseek.search.ranges import Found, Search, train_ranges
+from hideseek.search.ranges import Search, train_ranges
 from hideseek.search.refinement import refined
 from hideseek.search.stand_ins import Features, stand_ins_among
 from hideseek.search.trimming import Trimmed, trim
@@ -186,18 +186,18 @@ class _Training:
             return draw_noise(seeds, X.shape[2]).to(self.device)
         return draw_pools(seeds, X, Groups.from_widths(self._widths, self.device))
 
-    def refined(self, trained: Sequence[_Trained]) -> list[_Trained]:
-        """Return the same with Seeks that have learned from the selected features, where the recipe says so.
+    @property
+    def refines(self) -> bool:
+        """Whether Seeks learn from the selected features at the end. Hidden values are then drawn from marginals."""
+        return self.settings.recipe.refinement > 0 and self._knockoffs is None
 
-        Hidden values are then drawn from the marginals, so knockoffs are left out.
-        """
-        settings = self.settings
-        if not settings.recipe.refinement or self._knockoffs is not None:
-            return list(trained)
+    def refined(self, numbers: Sequence[int], trained: Sequence[_Trained]) -> list[_Trained]:
+        """Return the same with Seeks that have learned from the selected features. ``numbers``: of their problems."""
+        settings, every = self.settings, len(numbers) == len(self.problems)
         ensembles = refined(
             [each.ensemble for each in trained],
-            self._data,
-            [problem.seed for problem in self.problems],
+            self._data if every else self._data.of(np.array(numbers)),
+            [self.problems[i].seed for i in numbers],
             recipe=settings.recipe,
             loss=settings.loss,
             threshold=settings.threshold,
@@ -259,28 +259,53 @@ def _train_one_price(training: _Training) -> list[Learned]:
 
 def _train_ranges(training: _Training) -> list[Learned]:
     """Train for ranges of prices, and choose a range and a price for each problem."""
-    settings, n_given = training.settings, training.n_given
+    settings, problems, n_given = training.settings, training.problems, training.n_given
+    every = range(len(problems))
 
     def search(i: int) -> Search:
         table = training.tables[i]
-        ranges = _ranges(training.problems[i], i, settings.recipe, table.fold is not None)
+        ranges = _ranges(problems[i], i, settings.recipe, table.fold is not None)
         return Search(ranges, table, partial(training.ensemble, i))
 
-    searches = for_each_table(search, range(len(training.problems)), training.device)
-    ranges = train_ranges(
+    searches = for_each_table(search, every, training.device)
+    found = train_ranges(
         training.train, searches, loss=settings.loss, threshold=settings.threshold, with_cuts=settings.recipe.cuts
     )
-    training.tables = [each.table for each in ranges]
+    training.tables = [each.table for each in found]
+    paths = [choose_price(each.judged, loss=settings.loss, n_given=n_given) for each in found]
 
-    def at_price(case: tuple[Found, Problem]) -> _Trained:
-        found, problem = case
-        path = choose_price(found.judged, loss=settings.loss, n_given=n_given)
-        penalty = float(path.penalty[path.chosen]) if problem.penalty is None else problem.penalty
+    def at_price(i: int) -> _Trained:
+        path, given = paths[i], problems[i].penalty
+        penalty = float(path.penalty[path.chosen]) if given is None else given
         price = max(penalty / n_given, _LEAST_PRICE)
-        return _Trained(replace(found.ensemble, price=price), found.team, penalty, path)
+        return _Trained(replace(found[i].ensemble, price=price), found[i].team, penalty, path)
 
-    cases = list(zip(ranges, training.problems, strict=True))
-    return training.learned(training.refined(for_each_table(at_price, cases, training.device)))
+    trained = [at_price(i) for i in every]
+    if training.refines:
+        trained = training.refined(every, trained)
+        if lower := _with_too_high_a_price(training, trained, paths):
+            for i in lower:
+                paths[i] = paths[i].at_next_lower()
+            for i, again in zip(lower, training.refined(lower, [at_price(i) for i in lower]), strict=True):
+                trained[i] = again
+    return training.learned(trained)
+
+
+def _with_too_high_a_price(training: _Training, trained: Sequence[_Trained], paths: Sequence[PenaltyPath]) -> list[int]:
+    """Return the numbers of the problems for which refined Seeks want a lower price than the one chosen for them."""
+    free = [
+        i
+        for i, (problem, table) in enumerate(zip(training.problems, training.tables, strict=True))
+        if problem.penalty is None and table.fold is not None and paths[i].chosen > 0
+    ]
+    lower = too_high(
+        [paths[i].chosen for i in free],
+        [trained[i].ensemble for i in free],
+        [training.tables[i] for i in free],
+        loss=training.settings.loss,
+        threshold=training.settings.threshold,
+    )
+    return [i for i, flag in zip(free, lower, strict=True) if flag]
 
 
 def _ranges(problem: Problem, table: int, recipe: Recipe, has_folds: bool) -> list[Team]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -87,6 +87,10 @@ class PenaltyPath:
         for i, row in enumerate(zip(*columns.values(), strict=True)):
             lines.append("  ".join(f"{value:14.4g}" for value in row) + (" <- chosen" if i == self.chosen else ""))
         return "\n".join(lines)
+
+    def at_next_lower(self) -> PenaltyPath:
+        """Return the path as if the penalty below the chosen one had been chosen."""
+        return replace(self, chosen=self.chosen - 1, default=self.chosen - 1)
 
     # -- a sparser or a fuller answer ---------------------------------------------------------------------------
 

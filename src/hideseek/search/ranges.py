@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.teams import Team, TrainedTeam
@@ -15,11 +14,7 @@ from hideseek.search.parts import LearnedFrom
 
 __all__ = ["Found", "Search", "train_ranges"]
 
-_AT_ONCE = 64
-"""Tables that are judged at once. What held-out rows say of all of their ranges is in memory together."""
-
 Train = Callable[[Sequence[Team]], list[TrainedTeam]]
-_Table = TypeVar("_Table")
 
 
 @dataclass(frozen=True)
@@ -63,24 +58,13 @@ def train_ranges(
         with_cuts: Whether to look for cuts.
     """
     trained = iter(train([team for search in searches for team in search.ranges]))
-    best: list[tuple[TrainedTeam, Ensemble]] = []
-    for some in _some_at_a_time(searches):
-        best += _best_ranges([(search, [next(trained) for _ in search.ranges]) for search in some], loss, threshold)
+    best = _best_ranges([(search, [next(trained) for _ in search.ranges]) for search in searches], loss, threshold)
     cases = Case.of_all([ensemble for _, ensemble in best], [search.table for search in searches])
     if with_cuts:
         cases = cut(cases, loss=loss, threshold=threshold)
-    judged: list[Judged] = []
-    for asked in _some_at_a_time(cases):
-        ensembles, tables = [case.ensemble for case in asked], [case.table for case in asked]
-        judged += judge(ensembles, tables, loss=loss, threshold=threshold)
+    judged = judge([case.ensemble for case in cases], [case.table for case in cases], loss=loss, threshold=threshold)
     teams = [team for team, _ in best]
     return [Found(team, case.ensemble, case.table, own) for team, case, own in zip(teams, cases, judged, strict=True)]
-
-
-def _some_at_a_time(tables: Sequence[_Table]) -> Iterator[Sequence[_Table]]:
-    """Yield as many of the tables as are judged at once."""
-    for start in range(0, len(tables), _AT_ONCE):
-        yield tables[start : start + _AT_ONCE]
 
 
 def _best_ranges(
