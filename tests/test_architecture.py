@@ -69,7 +69,7 @@ LIBRARIES = {
     "scipy": ("effects", "report.figures", "search"),
     "sklearn": ("baselines", "benchmark", "datasets", "estimators", "metrics", "report", "search", "tables", "targets"),
     "torch": ("baselines", "benchmark", "engine", "estimators", "export", "metrics._audit", "search"),
-    "triton": ("engine.fused", "engine.kernels"),
+    "triton": ("engine.fused", "engine.kernel_draws", "engine.kernels"),
 }
 """Where a library may be imported at the top of a module; those that are not named are imported inside functions."""
 

@@ -1,4 +1,5 @@
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # read when a kernel is defined
 pytest.importorskip("triton", reason="needs triton, which runs GPU kernels on a CPU too, slowly")
 
+from triton.language import float16, float32
 from triton.runtime.errors import OutOfResources
 
 from hideseek.engine import kernels
@@ -22,6 +24,9 @@ from hideseek.engine.stack import Data, Members, initial_stack
 from hideseek.engine.steps import Problem
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+CHECK = (float16, 1, 2.0**-11) if DEVICE.type == "cuda" else (float32, 1, 1e-6)
+WAYS = [(float16, 4, 2.0**-11), CHECK]
+"""Factors, how many tiles are chunks of their own, and the error that is allowed."""
 CASES = {
     "full batch": {},
     "drawn batch": {"batch_size": 50},
@@ -42,7 +47,8 @@ CASES = {
         "groups": (2, 1, 5, 9),
         "columns": 17,
     },
-    "wide layers": {"columns": 70, "hidden": (64, 40), "path": True, "cross_fit": True, "batch_size": 40},
+    "many units": {"columns": 50, "hidden": (64, 40), "path": True, "cross_fit": True, "batch_size": 40},
+    "wide layers": {"columns": 70, "hidden": (32, 20), "path": True, "cross_fit": True, "batch_size": 80},
     "settled features": {"settled": True, "batch_size": 50},
     "settled features of the default": {
         "settled": True,
@@ -121,11 +127,12 @@ def make_problem(
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_kernel_takes_the_steps_of_the_eager_path(case, monkeypatch):
+@pytest.mark.parametrize(("factors", "alone", "error"), WAYS)
+def test_the_kernel_takes_the_steps_of_the_eager_path(case, factors, alone, error, monkeypatch):
     monkeypatch.setattr("hideseek.engine.fused._CHUNK_ROWS", 80)
+    monkeypatch.setattr("hideseek.engine.fused._FACTORS", factors)
+    monkeypatch.setattr("hideseek.engine.fused._ALONE", alone)
     fused, eager = make_problem(**CASES[case]), make_problem(**CASES[case])
-    # A GPU's matrix units round the factors of a weight's gradient to 10 bits.
-    error = 2e-3 if DEVICE.type == "cuda" else 1e-6
     with torch.inference_mode():
         steps, reference = (
             fused_steps(fused),
@@ -138,9 +145,41 @@ def test_the_kernel_takes_the_steps_of_the_eager_path(case, monkeypatch):
         steps.run(1)
         reference.run(1)
         torch.testing.assert_close(steps.take_losses(2), reference.take_losses(2), atol=1e-3, rtol=1e-3)
-    if DEVICE.type == "cpu":
+    if factors == float32:
         # Adam magnifies rounding errors where a gradient is nearly zero; a wrong sign would make 2e-2.
         torch.testing.assert_close(fused.stack.parameters, eager.stack.parameters, atol=2e-3, rtol=0)
+
+
+def hide_gradients(problem):
+    """Return the gradient of Hide of the kernel's first step, and of the eager path's."""
+    with torch.inference_mode():
+        steps = fused_steps(problem), eager_steps(problem, Marginal(problem.data.columns, problem.table))
+        gradients = []
+        for each in steps:
+            parameters = problem.stack.parameters.clone()
+            each.run(1)
+            problem.stack.parameters.copy_(parameters)
+            hide, _ = problem.stack.matrices(each._gradients.sum(dim=0) * problem.trainable)
+            gradients.append(torch.cat([part.flatten() for part in hide]))
+        return gradients
+
+
+def test_the_kernel_learns_from_masks_that_are_nearly_one():
+    problem = make_problem()
+    with torch.inference_mode():
+        *_, last = problem.stack.matrices(problem.stack.parameters)[0]
+        last[:, :, -1] = 12  # a slope of 6e-6
+        gradient, expected = hide_gradients(problem)
+    assert (gradient - expected).norm() < 0.01 * expected.norm()
+
+
+def test_a_slope_beyond_half_precision_is_cut():
+    problem = make_problem(target="values", outputs=1)
+    problem = replace(problem, data=replace(problem.data, target=problem.data.target.clone()))
+    problem.data.target[:, 0] = 1e5
+    gradient, expected = hide_gradients(problem)
+    assert gradient.isfinite().all()
+    assert torch.nn.functional.cosine_similarity(gradient, expected, dim=0) > 0.9
 
 
 def test_draws_are_the_same_cell_by_cell():
@@ -185,12 +224,17 @@ def test_it_is_used_where_it_pays(monkeypatch):
     assert not pays(problem), "a small fit is over before the kernel is compiled"
     monkeypatch.setattr("hideseek.engine.fused._WORTH_COMPILING", 0)
     assert pays(problem)
-    assert pays(make_problem(columns=62, path=True, cross_fit=True, folds=True, groups=(2,) * 31))
+    for groups, hidden in (((2,) * 63, (32, 32)), ((2,) * 31, (64, 64))):
+        n_columns = sum(groups)
+        assert pays(
+            make_problem(columns=n_columns, hidden=hidden, path=True, cross_fit=True, folds=True, groups=groups)
+        )
     for case in (
-        {"hidden": (64, 64)},
+        {"hidden": (65, 64)},
+        {"hidden": (33, 32), "columns": 64},
         {"hidden": (8,)},
-        {"columns": 64},
-        {"columns": 63, "path": True},
-        {"outputs": 40},
+        {"columns": 128},
+        {"columns": 127, "path": True},
+        {"outputs": 65},
     ):
         assert not pays(make_problem(**case))

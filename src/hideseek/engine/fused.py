@@ -13,7 +13,7 @@ import triton
 from torch import Tensor
 from triton.runtime.errors import OutOfResources
 
-from hideseek.engine import kernels
+from hideseek.engine import kernel_draws, kernels
 from hideseek.engine.batches import own_rows
 from hideseek.engine.draws import Draws, Keys, Stream, all_cells
 from hideseek.engine.path import FARTHEST_LOGIT
@@ -22,11 +22,10 @@ from hideseek.engine.steps import Problem, Steps
 
 __all__ = ["FusedMarginal", "FusedSteps", "TooSmallCardError", "fused_steps", "pays"]
 
-_WIDEST, _WIDEST_HIDDEN = 64, 32
-"""Largest number of Seek's inputs with the bias, and of hidden units and outputs, for which the kernel is faster.
+_WIDEST = ((128, 32), (64, 64))
+"""Pairs of the largest number of Seek's inputs with the bias, and of hidden units and outputs, of which one must hold.
 
-The kernel is correct for wider layers, but its registers run out: with 100 columns and 64 units a step takes 1.3 times,
-with 150 columns 15 times as long as operation by operation (H200, 300 members, batches of 96 rows).
+Wider layers leave the registers, and what Triton 3.6 compiles for them is wrong (see ``_TILES``).
 """
 
 _WORTH_COMPILING = 2**25
@@ -37,28 +36,33 @@ _MOST_CHUNKS = 512
 _DRAW_BLOCK = 1024
 _ADAM_BLOCK = 1024
 
-_TILES = (64, 32, 16)
-"""Rows that a program works on at a time: more are faster, fewer need less shared memory."""
+_TILES = {32: (64, 32, 16), 64: (32, 16), 128: (16,)}
+"""Rows that a program works on at a time, by the width of the widest layer: the first are the fastest, the others need
+less shared memory.
 
-_PRECISIONS = {"highest": ("tf32x3", "tf32"), "high": ("tf32", "tf32"), "medium": ("tf32", "tf32")}
-"""Precision of the products of the forward and of the backward pass, by torch's matrix product precision.
-
-Tensor cores round factors to 10 bits; "tf32x3" uses three of their products, which gives single precision up to
-rounding. A weight's gradient sums over many rows, so that rounding errors of the backward pass average out.
+With more rows or wider layers Triton 3.6 compiles some products to wrong instructions (wgmma): where the second factor
+is stored row by row, and has 32 columns and 64 rows or more, or 128 columns.
 """
+
+_ALONE = 4
+"""Tiles of a Seek's rows up to which each is a chunk of its own, whose gradients need not be kept in registers."""
+
+_FACTORS = triton.language.float16
+"""Precision of factors. A weight's gradient sums over many rows, so that rounding errors of the backward pass average
+out. In the forward pass three products make up for them, unless torch is set to a lower precision of products."""
 
 
 def pays(problem: Problem) -> bool:
     """Return whether the kernel supports this problem, and the problem is large enough to repay compilation.
 
-    Supported: two hidden layers of at most 32 units, and at most 63 columns, 62 for a range of prices.
+    Supported: two hidden layers of at most 32 units and at most 127 columns, 126 for a range of prices; or of at most
+    64 units and at most 63 and 62 columns.
     """
-    _, *hidden, n_outputs = problem.stack.seek.sizes
+    n_inputs, n_units = _n_inputs(problem), max(problem.stack.seek.sizes[1:])
     return (
         problem.recipe.steps * problem.batch_size * problem.stack.n_members >= _WORTH_COMPILING
-        and len(hidden) == 2
-        and max(*hidden, n_outputs) <= _WIDEST_HIDDEN
-        and _n_inputs(problem) <= _WIDEST
+        and len(problem.stack.seek.sizes) == 4
+        and any(n_inputs <= most_inputs and n_units <= most_units for most_inputs, most_units in _WIDEST)
     )
 
 
@@ -73,7 +77,8 @@ def fused_steps(problem: Problem) -> FusedSteps:
         TooSmallCardError: There is room for none.
     """
     rows_of_seek = problem.batch_size // problem.stack.n_seeks
-    for tile_rows in (rows for rows in _TILES if rows <= _padded(rows_of_seek)):
+    tiles = next(tiles for width, tiles in _TILES.items() if _width(problem) <= width)
+    for tile_rows in (rows for rows in tiles if rows <= _padded(rows_of_seek)):
         try:
             return FusedSteps(problem, tile_rows)
         except OutOfResources:
@@ -97,7 +102,8 @@ class FusedSteps(Steps):
     def __init__(self, problem: Problem, tile_rows: int) -> None:
         n_seeks = problem.stack.n_seeks
         rows_of_seek = problem.batch_size // n_seeks
-        chunks_of_seek = min(-(-rows_of_seek // _CHUNK_ROWS), _MOST_CHUNKS)
+        most_rows = tile_rows if rows_of_seek <= _ALONE * tile_rows else _CHUNK_ROWS
+        chunks_of_seek = min(-(-rows_of_seek // most_rows), _MOST_CHUNKS)
         chunk_rows = -(-rows_of_seek // chunks_of_seek)
         super().__init__(problem, n_seeks * chunks_of_seek)
         self._gradients.zero_()  # a chunk writes only those of the Seek that learns from it
@@ -116,7 +122,7 @@ class FusedSteps(Steps):
             "chunk_rows": chunk_rows,
             "TILE": tile_rows,
             "ONE_TILE": chunk_rows <= tile_rows,
-            "num_warps": tile_rows // 16,
+            "num_warps": tile_rows // 16 if _width(problem) <= 32 else 4,
             "num_stages": 1,
         }
         weights, adam = problem.stack.parameters, self._adam
@@ -183,7 +189,7 @@ def _sizes(problem: Problem) -> dict[str, float]:
         "n_own": problem.n_learned // stack.n_seeks,
         "batch_size": problem.batch_size,
         "farthest_logit": FARTHEST_LOGIT,
-        "logit_pull": recipe.logit_pull / problem.batch_size,
+        "logit_pull": recipe.logit_pull,
     }
 
 
@@ -191,7 +197,6 @@ def _variant(problem: Problem) -> dict[str, Any]:
     """Return what the kernel is compiled for, beside the tiles."""
     stack, data = problem.stack, problem.data
     hidden, n_outputs = stack.seek.sizes[1:-1], stack.seek.sizes[-1]
-    values, gradients = _PRECISIONS[torch.get_float32_matmul_precision()]
     kinds = {"squared_error": "values"} if data.target.dtype != torch.int64 else {}
     return {
         "D": stack.hide.sizes[0],
@@ -212,9 +217,14 @@ def _variant(problem: Problem) -> dict[str, Any]:
         "OWN_ROWS": _has_own_rows(problem),
         "WEIGHTED": data.weight is not None,
         "SETTLED": data.selected is not None,
-        "VALUES": values,
-        "GRADIENTS": gradients,
+        "EXACT": torch.get_float32_matmul_precision() == "highest",
+        "LOW": _FACTORS,
     }
+
+
+def _width(problem: Problem) -> int:
+    """Return the width of the widest layer."""
+    return max(_n_inputs(problem), *problem.stack.seek.sizes[1:])
 
 
 def _has_own_rows(problem: Problem) -> bool:
@@ -232,7 +242,7 @@ class FusedMarginal(Marginal):
         out = torch.empty(x.shape, device=x.device)
         grid = (triton.cdiv(n_columns * n_rows, _DRAW_BLOCK), n_keys)
         where = (keys.contiguous(), draws.cells, self._starts, self._values, out)
-        kernels.draw[grid](*where, len(self._starts), n_columns, n_rows, self._n_rows, BLOCK=_DRAW_BLOCK)
+        kernel_draws.draw[grid](*where, len(self._starts), n_columns, n_rows, self._n_rows, BLOCK=_DRAW_BLOCK)
         return out
 
 

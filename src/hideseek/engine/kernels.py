@@ -1,63 +1,23 @@
-"""Triton kernels, called by ``fused``, which explains when they are used."""
+"""Triton kernels, called by ``fused``, which explains when they are used.
+
+Factors of products are in half precision (``LOW``; in tests in single). They have as many bits as matrix units take of
+a number in single precision, but are rounded, not cut off, need half of the memory and are transposed on the way.
+"""
 
 from __future__ import annotations
 
 import triton
 import triton.language as tl
 
-__all__ = ["adam", "draw", "gradient"]
+from hideseek.engine.kernel_draws import integers, step_key, uniform
 
+__all__ = ["adam", "gradient"]
 
-@triton.jit
-def _mix64(x):
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EB
-    return x ^ (x >> 31)
+LARGEST = tl.constexpr(65504.0)
+"""The largest number in half precision."""
 
-
-@triton.jit
-def _step_key(stream_keys, member, done):
-    """See ``Keys.at``."""
-    stream_key = tl.load(stream_keys + member).to(tl.uint64)
-    return _mix64(stream_key + done.to(tl.uint64) * 0xD1342543DE82EF95)
-
-
-@triton.jit
-def _words(cells, key):
-    """See ``Draws.words``."""
-    x = cells.to(tl.uint32) + key.to(tl.uint32)
-    x ^= x >> 16
-    x *= 0x7FEB352D
-    x ^= (key >> 32).to(tl.uint32)
-    x ^= x >> 15
-    x *= 0x846CA68B
-    return x ^ (x >> 16)
-
-
-@triton.jit
-def _uniform(cells, key):
-    """See ``Draws.uniform``, which takes the words as signed numbers; here in single precision."""
-    return (((_words(cells, key) ^ 0x80000000).to(tl.float64) + 0.5) / 4294967296.0).to(tl.float32)
-
-
-@triton.jit
-def _integers(cells, key, high):
-    """See ``Draws.integers``."""
-    x = _words(cells, key)
-    return tl.umulhi(x, tl.full(x.shape, 0, tl.uint32) + high.to(tl.uint32)).to(tl.int64)
-
-
-@triton.jit
-def draw(keys, cells, starts, values, out, n_members, n_columns, n_rows, n_values, BLOCK: tl.constexpr):
-    """Draw replacement values for some cells of one member."""
-    key_at, places = tl.program_id(1).to(tl.int64), tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    inside = places < n_columns * n_rows
-    low = tl.load(keys + 2 * key_at).to(tl.uint32, bitcast=True).to(tl.uint64)
-    high = tl.load(keys + 2 * key_at + 1).to(tl.uint32, bitcast=True).to(tl.uint64)
-    picks = _integers(tl.load(cells + places, mask=inside, other=0), low | (high << 32), n_values)
-    start = tl.load(starts + (key_at % n_members) * n_columns + places // n_rows, mask=inside, other=0)
-    value = tl.load(values + start + picks, mask=inside, other=0.0)
-    tl.store(out + key_at * n_columns * n_rows + places, value, mask=inside)
+SLOPE_UNIT = tl.constexpr(1 / 64)
+"""Unit of the slopes of a row's loss: many are near 0, and half precision has nothing between 0 and 6e-8."""
 
 
 @triton.jit
@@ -78,22 +38,74 @@ def _load_layer(base, rows, inside, IN: tl.constexpr, INP: tl.constexpr):
 
 
 @triton.jit
+def _dot(a, b, acc=None):
+    return tl.dot(a, b, acc=acc, input_precision="tf32x3")  # that is for factors in single precision
+
+
+@triton.jit
+def _low(x, LOW: tl.constexpr):
+    """Return slopes in half precision; beyond its largest number that one, and not infinity."""
+    x = x.to(LOW)
+    return tl.minimum(tl.maximum(x, tl.full(x.shape, -LARGEST, LOW)), tl.full(x.shape, LARGEST, LOW))
+
+
+@triton.jit
+def _split(x, LOW: tl.constexpr):
+    """Return values in half precision, and what is missing of them."""
+    low = x.to(LOW)
+    return low, (x - low.to(tl.float32)).to(LOW)
+
+
+@triton.jit
+def _layer(values, missing, W, EXACT: tl.constexpr, LOW: tl.constexpr):
+    """Return a matrix in half precision, and its product with the values of the layer before it.
+
+    Three products of halves give single precision up to rounding.
+    """
+    low, low_missing = _split(W, LOW)
+    by_units = tl.trans(low)
+    if EXACT:
+        out = _dot(values, by_units, _dot(missing, by_units, _dot(values, tl.trans(low_missing))))
+    else:
+        out = _dot(values, by_units)
+    return low, out
+
+
+@triton.jit
+def _units(before, LOW: tl.constexpr):
+    """Return the values of a hidden layer as ``_split`` does."""
+    return _split(tl.minimum(tl.maximum(before, 0.0), LARGEST), LOW)
+
+
+@triton.jit
 def _forward(
     x, parameters, at1, at2, at3, units3, is3,
     IN: tl.constexpr, INP: tl.constexpr, H1: tl.constexpr, H1P: tl.constexpr, H2: tl.constexpr, H2P: tl.constexpr,
-    VALUES: tl.constexpr,
+    EXACT: tl.constexpr, LOW: tl.constexpr,
 ):  # fmt: skip
-    """Return the matrices of a network, the values of its hidden layers and its output.
+    """Return the matrices of a network, its input and the values of its hidden layers, all of them in half precision.
 
-    The first matrix has its bias as a column, by which a one among the inputs is multiplied.
+    Behind them what is missing of the last hidden layer, and the output. The first matrix has its bias as a column, by
+    which a one among the inputs is multiplied.
     """
     units1, units2 = tl.arange(0, H1P), tl.arange(0, H2P)
     W1 = _load(parameters + at1, units1, units1 < H1, IN + 1, IN + 1, INP)
     W2, b2 = _load_layer(parameters + at2, units2, units2 < H2, H1, H1P)
     W3, b3 = _load_layer(parameters + at3, units3, is3, H2, H2P)
-    h1 = tl.maximum(tl.dot(x, tl.trans(W1), input_precision=VALUES), 0.0)
-    h2 = tl.maximum(tl.dot(h1, tl.trans(W2), input_precision=VALUES) + b2, 0.0)
-    return W1, W2, W3, h1, h2, tl.dot(h2, tl.trans(W3), input_precision=VALUES) + b3
+    x, missing = _split(x, LOW)
+    W1, out = _layer(x, missing, W1, EXACT, LOW)
+    h1, missing = _units(out, LOW)
+    W2, out = _layer(h1, missing, W2, EXACT, LOW)
+    h2, missing = _units(out + b2, LOW)
+    W3, out = _layer(h2, missing, W3, EXACT, LOW)
+    return W1, W2, W3, x, h1, h2, missing, out + b3
+
+
+@triton.jit
+def _before(slope, values, LOW: tl.constexpr):
+    """Return the slope before a hidden layer's rectifier, given that behind it, in single and in half precision."""
+    slope = tl.where(values > 0, slope, 0.0)
+    return slope, _low(slope, LOW)
 
 
 @triton.jit
@@ -107,6 +119,13 @@ def _store(base, matrix, rows, inside, stride: tl.constexpr, IN: tl.constexpr):
 def _store_bias(base, bias, rows, inside, stride: tl.constexpr):
     """Write a bias to where ``_load_layer`` reads it."""
     tl.store(base + rows * stride + stride - 1, bias, mask=inside)
+
+
+@triton.jit
+def _store_layer(base, matrix, bias, unit, rows, inside, IN: tl.constexpr):
+    """Write both to where ``_load_layer`` reads them, in this unit."""
+    _store(base, matrix * unit, rows, inside, IN + 1, IN)
+    _store_bias(base, bias * unit, rows, inside, IN + 1)
 
 
 @triton.jit
@@ -124,15 +143,14 @@ def _store_by_feature(
 
 @triton.jit
 def _store_masks_layer(
-    base, matrix, bias, columns, feature, is_column, H2: tl.constexpr, F: tl.constexpr, GROUPS: tl.constexpr
+    base, matrix, bias, unit, columns, feature, is_column, H2: tl.constexpr, F: tl.constexpr, GROUPS: tl.constexpr
 ):
     """Write the gradient of Hide's last layer: for each feature the sum over its columns."""
     if GROUPS:
         STEP: tl.constexpr = min(matrix.shape[0], 32)
-        _store_by_feature(base, matrix, bias, feature, is_column, H2 + 1, H2, F, STEP)
+        _store_by_feature(base, matrix * unit, bias * unit, feature, is_column, H2 + 1, H2, F, STEP)
     else:
-        _store(base, matrix, columns, is_column, H2 + 1, H2)
-        _store_bias(base, bias, columns, is_column, H2 + 1)
+        _store_layer(base, matrix, bias, unit, columns, is_column, H2)
 
 
 @triton.jit
@@ -143,7 +161,7 @@ def _softplus(x):
 @triton.jit
 def _drawn_price(places, key, log_prices):
     """Return the price of each row and its position; see ``Batches``. Shape: ``(n,)`` -> ``(n,)``, ``(n, 1)``."""
-    position = _uniform(places, key)
+    position = uniform(places, key)
     low, high = tl.load(log_prices), tl.load(log_prices + 1)
     return tl.exp(low + (high - low) * position), (4 * position - 2)[:, None]
 
@@ -183,7 +201,7 @@ def gradient(
     DP: tl.constexpr, H1P: tl.constexpr, H2P: tl.constexpr, CP: tl.constexpr,
     SEEKS: tl.constexpr, PATH: tl.constexpr, GROUPS: tl.constexpr, TARGET: tl.constexpr,
     DRAWN: tl.constexpr, OWN_ROWS: tl.constexpr, WEIGHTED: tl.constexpr, SETTLED: tl.constexpr,
-    TILE: tl.constexpr, ONE_TILE: tl.constexpr, VALUES: tl.constexpr, GRADIENTS: tl.constexpr,
+    TILE: tl.constexpr, ONE_TILE: tl.constexpr, EXACT: tl.constexpr, LOW: tl.constexpr,
 ):  # fmt: skip
     """Add the gradient and losses of one member on one chunk of its batch; names as in ``HideSeek.gradient``.
 
@@ -198,9 +216,9 @@ def gradient(
     Where a chunk is a single tile, Seek's gradients are written at once, to free their registers.
     """
     chunk, member = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
-    step = tl.load(done)
-    share = tl.load(schedule + 4 * step) / batch_size
-    draw_key, batch_key = _step_key(draw_keys, member, step), _step_key(batch_keys, member, step)
+    step, unit = tl.load(done), SLOPE_UNIT / batch_size
+    share = tl.load(schedule + 4 * step)
+    draw_key, batch_key = step_key(draw_keys, member, step), step_key(batch_keys, member, step)
     first_row = tl.load(tables + member) * n_rows
     rows_of_seek, chunks_of_seek = batch_size // SEEKS, tl.num_programs(0) // SEEKS
     half, first = chunk // chunks_of_seek, chunk % chunks_of_seek * chunk_rows
@@ -229,7 +247,7 @@ def gradient(
     if GROUPS:
         feature = tl.load(feature_of + columns, mask=is_column, other=0).to(tl.int32)
         is_first &= feature != tl.load(feature_of + columns - 1, mask=is_column & (columns > 0), other=-1)
-    price = tl.load(prices + member * F + feature, mask=is_first, other=0.0)[None, :] * share
+    price = tl.load(prices + member * F + feature, mask=is_first, other=0.0)[None, :] * share / SLOPE_UNIT
 
     dW1, dV1 = tl.zeros((H1P, DP), tl.float32), tl.zeros((H1P, DP), tl.float32)
     dW2, dV2 = tl.zeros((H2P, H1P), tl.float32), tl.zeros((H2P, H1P), tl.float32)
@@ -243,33 +261,34 @@ def gradient(
     for tile in tl.range(0, n_tiles, disable_licm=True):
         within = first + tile * TILE + tl.arange(0, TILE)
         valid, places = within < stop, half * rows_of_seek + within
-        rows = _integers(places, batch_key, n_own) if DRAWN else within
+        rows = integers(places, batch_key, n_own) if DRAWN else within
         if OWN_ROWS:
             rows = tl.load(own_rows + (member * SEEKS + half) * n_own + rows, mask=valid, other=0)
         rows += first_row
         counts = tl.load(weight + rows, mask=valid, other=0.0) if WEIGHTED else valid.to(tl.float32)
         level, pull = counts, 0.0
         if PATH:
-            drawn_price, u = _drawn_price(places, _step_key(price_keys, member, step), log_prices + 2 * member)
+            drawn_price, u = _drawn_price(places, step_key(price_keys, member, step), log_prices + 2 * member)
             level *= drawn_price
         inside = valid[:, None] & is_column[None, :]
         x = tl.load(X + rows[:, None] * D + columns[None, :], mask=inside, other=1.0)
-        picks = first_row + _integers(feature[None, :] * batch_size + places[:, None], draw_key, n_rows)
+        picks = first_row + integers(feature[None, :] * batch_size + places[:, None], draw_key, n_rows)
         x_hat = tl.load(X + picks * D + columns[None, :], mask=inside, other=1.0)
 
         if SETTLED:
             mask = tl.load(selected + rows[:, None] * F + feature[None, :], mask=inside, other=0).to(tl.float32)
         else:
-            _, W2, A3, h1, h2, a = _forward(
-                x, parameters, at1, at2, at3, feature, is_column, D, DP, H1, H1P, H2, H2P, VALUES
+            _, W2, A3, x_low, h1, h2, h2_missing, a = _forward(
+                x, parameters, at1, at2, at3, feature, is_column, D, DP, H1, H1P, H2, H2P, EXACT, LOW
             )
             if PATH:
                 B3, b3 = _load_layer(parameters + at3 + F * T3, feature, is_column, H2, H2P)
-                b = tl.dot(h2, tl.trans(B3), input_precision=VALUES) + b3 + 1
+                B3, b = _layer(h2, h2_missing, B3, EXACT, LOW)
+                b += b3 + 1
                 a -= _softplus(b) * u
                 b_share = -tl.sigmoid(b) * u
                 too_far = tl.maximum(a - farthest_logit, 0.0)
-                pull = tl.where(is_first, logit_pull, 0.0)[None, :] * counts[:, None] * too_far
+                pull = tl.where(is_first, logit_pull / SLOPE_UNIT, 0.0)[None, :] * counts[:, None] * too_far
             mask = tl.sigmoid(a)
         masks += counts[:, None] * mask
         shown = x - x_hat
@@ -280,62 +299,62 @@ def gradient(
         for turn in tl.static_range(SEEKS):  # first the Seek that learns, last the one that Hide learns through
             seek = (half + turn) % SEEKS
             own4, own5, own6 = at4 + seek * S4, at5 + seek * S2, at6 + seek * S6
-            V1, V2, V3, s1, s2, y_hat = _forward(
-                z, parameters, own4, own5, own6, outputs, is_output, D + PATH, DP, H1, H1P, H2, H2P, VALUES
+            V1, V2, V3, z_low, s1, s2, _, y_hat = _forward(
+                z, parameters, own4, own5, own6, outputs, is_output, D + PATH, DP, H1, H1P, H2, H2P, EXACT, LOW
             )
             loss, y_hat_slope = _loss(y_hat, target, rows, valid, outputs[None, :], C, TARGET)
-            d6 = y_hat_slope * (counts / batch_size)[:, None]
+            d6 = y_hat_slope * (counts / SLOPE_UNIT)[:, None]
+            d6_low = _low(d6, LOW)
             if turn == 0:
-                dV3 = tl.dot(tl.trans(d6), s2, acc=dV3, input_precision=GRADIENTS)
                 dc3 += tl.sum(d6, axis=0)
+                dV3 = _dot(tl.trans(d6_low), s2, dV3)
                 if ONE_TILE:
-                    _store(gradients + own6, dV3, outputs, is_output, T3, H2)
-            d5 = tl.where(s2 > 0, tl.dot(d6, V3, input_precision=GRADIENTS), 0.0)
+                    _store_layer(gradients + own6, dV3, dc3, unit, outputs, is_output, H2)
+            d5, d5_low = _before(_dot(d6_low, V3), s2, LOW)
             if turn == 0:
-                dV2 = tl.dot(tl.trans(d5), s1, acc=dV2, input_precision=GRADIENTS)
                 dc2 += tl.sum(d5, axis=0)
+                dV2 = _dot(tl.trans(d5_low), s1, dV2)
                 if ONE_TILE:
-                    _store(gradients + own5, dV2, units2, is2, T2, H1)
-            d4 = tl.where(s1 > 0, tl.dot(d5, V2, input_precision=GRADIENTS), 0.0)
+                    _store_layer(gradients + own5, dV2, dc2, unit, units2, is2, H1)
+            _, d4 = _before(_dot(d5_low, V2), s1, LOW)
             if turn == 0:
-                dV1 = tl.dot(tl.trans(d4), z, acc=dV1, input_precision=GRADIENTS)
+                dV1 = _dot(tl.trans(d4), z_low, dV1)
                 if ONE_TILE:
-                    _store(gradients + own4, dV1, units1, is1, T4, T4)
+                    _store(gradients + own4, dV1 * unit, units1, is1, T4, T4)
             if turn == SEEKS - 1:
                 losses += counts * loss
                 if not SETTLED:
-                    d_mask = tl.dot(d4, V1, input_precision=GRADIENTS) * shown + price * level[:, None]
+                    d_mask = _dot(d4, V1) * shown + price * level[:, None]
 
         if not SETTLED:
             d3 = d_mask * mask * (1 - mask) + pull
-            dA3 = tl.dot(tl.trans(d3), h2, acc=dA3, input_precision=GRADIENTS)
+            d3_low = _low(d3, LOW)
             da3 += tl.sum(d3, axis=0)
-            d2 = tl.dot(d3, A3, input_precision=GRADIENTS)
+            dA3 = _dot(tl.trans(d3_low), h2, dA3)
+            d2 = _dot(d3_low, A3)
             if PATH:
                 d3 *= b_share
-                dB3 = tl.dot(tl.trans(d3), h2, acc=dB3, input_precision=GRADIENTS)
+                d3_low = _low(d3, LOW)
                 db3 += tl.sum(d3, axis=0)
-                d2 = tl.dot(d3, B3, acc=d2, input_precision=GRADIENTS)
-            d2 = tl.where(h2 > 0, d2, 0.0)
-            dW2 = tl.dot(tl.trans(d2), h1, acc=dW2, input_precision=GRADIENTS)
+                dB3 = _dot(tl.trans(d3_low), h2, dB3)
+                d2 = _dot(d3_low, B3, d2)
+            d2, d2_low = _before(d2, h2, LOW)
             db2 += tl.sum(d2, axis=0)
-            d1 = tl.where(h1 > 0, tl.dot(d2, W2, input_precision=GRADIENTS), 0.0)
-            dW1 = tl.dot(tl.trans(d1), x, acc=dW1, input_precision=GRADIENTS)
+            dW2 = _dot(tl.trans(d2_low), h1, dW2)
+            _, d1 = _before(_dot(d2_low, W2), h1, LOW)
+            dW1 = _dot(tl.trans(d1), x_low, dW1)
 
     own4, own5, own6 = at4 + half * S4, at5 + half * S2, at6 + half * S6
     if not ONE_TILE:
-        _store(gradients + own6, dV3, outputs, is_output, T3, H2)
-        _store(gradients + own5, dV2, units2, is2, T2, H1)
-        _store(gradients + own4, dV1, units1, is1, T4, T4)
-    _store_bias(gradients + own6, dc3, outputs, is_output, T3)
-    _store_bias(gradients + own5, dc2, units2, is2, T2)
+        _store_layer(gradients + own6, dV3, dc3, unit, outputs, is_output, H2)
+        _store_layer(gradients + own5, dV2, dc2, unit, units2, is2, H1)
+        _store(gradients + own4, dV1 * unit, units1, is1, T4, T4)
     if not SETTLED:
-        _store(gradients + at1, dW1, units1, is1, T1, T1)
-        _store(gradients + at2, dW2, units2, is2, T2, H1)
-        _store_bias(gradients + at2, db2, units2, is2, T2)
-        _store_masks_layer(gradients + at3, dA3, da3, columns, feature, is_column, H2, F, GROUPS)
+        _store(gradients + at1, dW1 * unit, units1, is1, T1, T1)
+        _store_layer(gradients + at2, dW2, db2, unit, units2, is2, H1)
+        _store_masks_layer(gradients + at3, dA3, da3, unit, columns, feature, is_column, H2, F, GROUPS)
         if PATH:
-            _store_masks_layer(gradients + at3 + F * T3, dB3, db3, columns, feature, is_column, H2, F, GROUPS)
+            _store_masks_layer(gradients + at3 + F * T3, dB3, db3, unit, columns, feature, is_column, H2, F, GROUPS)
     _add(loss_sum + (chunk * n_members + member) * C, tl.sum(losses, axis=0), True)
     _add(mask_sum + (chunk * n_members + member) * F + feature, tl.sum(masks, axis=0), is_first)
 
