@@ -10,7 +10,7 @@ from safetensors.numpy import load_file
 import hideseek
 from hideseek import HideSeekClassifier, HideSeekRegressor, InputError
 from hideseek.cli._main import main
-from hideseek.engine.ensemble import neighbours_averaged
+from hideseek.engine.pools import neighbours_averaged
 
 # the fits here are too short for masks to settle
 pytestmark = pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")

@@ -10,9 +10,10 @@ from hideseek.engine import eager
 from hideseek.engine.batches import Batches
 from hideseek.engine.draws import member_seeds
 from hideseek.engine.eager import BigSteps, SmallSteps, eager_steps
-from hideseek.engine.ensemble import Ensemble, draw_pool
+from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.knockoffs import GaussianKnockoffs
 from hideseek.engine.networks import Mlp
+from hideseek.engine.pools import draw_pool
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.replacement import Marginal
 from hideseek.engine.scaling import Scaler

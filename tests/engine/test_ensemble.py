@@ -6,11 +6,19 @@ import torch
 
 from hideseek.engine import ensemble as ensemble_module
 from hideseek.engine.draws import member_seeds
-from hideseek.engine.ensemble import POOL_ROWS, Ensemble, Kept, draw_pool
+from hideseek.engine.ensemble import Ensemble, Kept
+from hideseek.engine.pools import POOL_ROWS, draw_pool
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Data, Members
 from hideseek.engine.training import train
+
+
+@pytest.fixture(autouse=True, params=["in C", "in torch"])
+def way(request, monkeypatch):
+    """The library answers where it is compiled; torch does elsewhere and on GPUs."""
+    if request.param == "in torch":
+        monkeypatch.setattr(ensemble_module, "can_answer", lambda stack: False)
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,9 @@ import torch
 
 from hideseek.engine import eager
 from hideseek.engine.draws import Stream, member_seeds, step_keys
-from hideseek.engine.ensemble import POOL_ROWS, Ensemble, draw_pool
+from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.groups import Groups
+from hideseek.engine.pools import POOL_ROWS, draw_pool
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.replacement import Marginal
 from hideseek.engine.scaling import Scaler

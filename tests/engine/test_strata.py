@@ -3,8 +3,8 @@ import pytest
 import torch
 
 from hideseek.engine.draws import Stream, step_keys
-from hideseek.engine.ensemble import POOL_ROWS, draw_noise, draw_pool, draw_pools
 from hideseek.engine.groups import Groups
+from hideseek.engine.pools import POOL_ROWS, draw_noise, draw_pool, draw_pools
 from hideseek.engine.strata import STRATA, stratified
 
 KEYS = step_keys(np.array([3]), Stream.POOL, 1, 3)

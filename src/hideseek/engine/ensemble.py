@@ -15,28 +15,18 @@ from hideseek.blocks import row_blocks
 from hideseek.engine.conditional import Conditional
 from hideseek.engine.cuts import Cuts
 from hideseek.engine.device import for_each_block, to_host
-from hideseek.engine.draws import Stream, integers, normal, step_keys
-from hideseek.engine.groups import Groups
 from hideseek.engine.hideseek import masks, mix
 from hideseek.engine.knockoffs import Knockoffs
+from hideseek.engine.native import NativeAnswers, can_answer
 from hideseek.engine.path import entry_log_prices, masks_of_best, position_of
+from hideseek.engine.pools import neighbours_averaged
 from hideseek.engine.scaling import Scaler
 from hideseek.engine.stack import Stack
-from hideseek.engine.strata import stratified
 
-__all__ = ["FULL_ROWS", "POOLS", "POOL_ROWS", "Ensemble", "Kept", "Rows", "draw_noise", "draw_pool", "draw_pools"]
+__all__ = ["FULL_ROWS", "Ensemble", "Kept", "Rows"]
 
 Rows = NDArray[np.floating] | Tensor
 """Raw rows, ``(rows, columns)``; or a tensor of standardised ones, ``(rows, inputs)``."""
-
-POOL_ROWS = 256
-"""Replacement rows stored with a fitted model: the largest number of draws that a prediction can average."""
-
-POOLS = ("values", "means")
-"""Contents of a pool: values of training rows, or means of neighbouring ones."""
-
-_MEAN_OF = 16
-"""Number of values averaged into one mean."""
 
 FULL_ROWS = 64
 """Batches are padded to a multiple of this. Vector units process the last few rows of a batch differently; without
@@ -45,51 +35,8 @@ padding a row's result would depend on the other rows."""
 _BLOCK_CELLS = {"cpu": 2**19, "cuda": 2**24}
 """Cells of the widest layer, over all members, that one block of rows may fill."""
 
-
-def draw_pool(seed: int, X: Tensor, groups: Groups | None = None) -> Tensor:
-    """Draw replacement rows for predictions, each feature independently from its own columns, in stratified order.
-
-    Shape: ``(rows, columns)`` -> ``(POOL_ROWS, columns)``.
-    """
-    return draw_pools([seed], X[None], groups)[0]
-
-
-def draw_pools(seeds: Sequence[int], X: Tensor, groups: Groups | None = None) -> Tensor:
-    """Draw the replacement rows of several tables, as ``draw_pool`` does with the seed of each.
-
-    Shape: ``(tables, rows, columns)`` -> ``(tables, POOL_ROWS, columns)``.
-    """
-    n_tables, n_rows, n_columns = X.shape
-    keys = step_keys(np.array(seeds), Stream.POOL, 0, 3)
-    n_features = n_columns if groups is None else groups.n_features
-    picks = integers(keys[0].to(X.device), POOL_ROWS * n_features, n_rows).view(n_tables, POOL_ROWS, n_features)
-    pool = X.gather(1, picks if groups is None else groups.to_columns(picks, dim=2))
-    return stratified(pool, keys[1:], groups)
-
-
-def neighbours_averaged(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sort each column, average every 16 neighbouring values, and replace the values by these means.
-
-    A column of at most two values, such as an indicator of a category, is not changed. Shape: ``(rows, columns)`` ->
-    the same.
-    """
-    averaged = values.copy()
-    for j, column in enumerate(values.T):
-        if len(np.unique(column)) > 2:
-            places = np.argsort(column, kind="stable")
-            starts = np.arange(0, len(column), _MEAN_OF)
-            sums, counts = np.add.reduceat(column[places], starts), np.diff(starts, append=len(column))
-            averaged[places, j] = np.repeat(sums / counts, counts)
-    return averaged
-
-
-def draw_noise(seeds: Sequence[int], n_columns: int) -> Tensor:
-    """Draw standard normal noise, from which knockoffs of several tables make replacement rows.
-
-    Shape: ``(seeds, POOL_ROWS, n_columns)``.
-    """
-    keys = step_keys(np.array(seeds), Stream.POOL, 0, 3)
-    return stratified(normal(keys[0], POOL_ROWS * n_columns).view(len(seeds), POOL_ROWS, n_columns), keys[1:])
+_NATIVE_CELLS = 2**15
+"""Inputs of one block of rows for the compiled library, which keeps the values of layers in the cache."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +123,9 @@ class Ensemble:
 
         Shape: ``X (rows, columns)``, raw -> ``(rows, features)``.
         """
-        return self.by_feature(X, lambda output: self.mean(self._masks(output)))
+        if (native := self._native()) is None:
+            return self.by_feature(X, lambda output: self.mean(self._masks(output)))
+        return self._with_screened(self._answered(X, self.visible.shape[1], lambda x, _: native.masks(x)))
 
     def masks_of_members(self, X: Rows) -> NDArray[np.float32]:
         """Return the masks of each member; 0 where it does not see the feature.
@@ -232,11 +181,35 @@ class Ensemble:
                 to_host(of_output(output).t()[: rows.stop - rows.start], out[rows])
 
         self._for_each_block(job, len(X))
+        return self._with_screened(out)
+
+    def _with_screened(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the values of all features, 0 for those that were screened away."""
         if self.kept is None:
-            return out
-        wide = np.zeros((len(X), self.kept.n_features), dtype=np.float32)
-        wide[:, self.kept.features] = out
+            return values
+        wide = np.zeros((len(values), self.kept.n_features), dtype=np.float32)
+        wide[:, self.kept.features] = values
         return wide
+
+    def _native(self) -> NativeAnswers | None:
+        """Return what answers in place of torch, which it does several times as fast; None where it cannot."""
+        if self.n_features is not None or not can_answer(self.stack):
+            return None
+        return NativeAnswers(self.stack, self._share(), self._position())
+
+    def _answered(
+        self, X: Rows, n_answers: int, answer: Callable[[Tensor, slice], NDArray[np.float32]]
+    ) -> NDArray[np.float32]:
+        """Return the answers to standardised rows, block by block. Shape: ``(rows, answers)``."""
+        out = np.empty((len(X), n_answers), dtype=np.float32)
+        n_inputs = self.pool.shape[1]
+
+        def job(rows: slice) -> None:
+            out[rows] = answer(self.inputs(X[rows]), rows)
+
+        blocks = row_blocks(len(X), n_inputs, max(_NATIVE_CELLS, FULL_ROWS * n_inputs))
+        for_each_block(job, blocks, self.pool.device)
+        return out
 
     def _position(self) -> Tensor | None:
         """Return the position of the price in each member's range. Shape: ``(members,)``."""
@@ -249,8 +222,11 @@ class Ensemble:
 
         Shape: ``(..., members, features, rows)`` -> ``(..., features, rows)``.
         """
-        share = self.visible.float() / self.visible.sum(dim=0).clamp(min=1)
-        return values.mul_(share[:, :, None]).sum(dim=-3)
+        return values.mul_(self._share()[:, :, None]).sum(dim=-3)
+
+    def _share(self) -> Tensor:
+        """Return how much each member counts in the mean. Shape: ``(members, features)``."""
+        return self.visible.float() / self.visible.sum(dim=0).clamp(min=1)
 
     def outputs(
         self,
@@ -280,11 +256,32 @@ class Ensemble:
 
         Shape: ``(rows, columns)`` -> ``(rows, outputs)``.
         """
+        draws, also_hidden = self.pool[:n_draws], None if hidden is None else self._positions(hidden)
+        if threshold is None or self.draws_given_row or (native := self._native()) is None:
+            return self._outputs_by_torch(X, draws, also_hidden, softmax=softmax, threshold=threshold, n_turns=n_turns)
+
+        def answer(x: Tensor, rows: slice) -> NDArray[np.float32]:
+            shown = native.masks(x) > threshold
+            if also_hidden is not None:
+                _hide(torch.from_numpy(shown).t()[None], also_hidden[rows])
+            return native.outputs(x, shown, draws, softmax=softmax, n_turns=n_turns)
+
+        return self._answered(X, self.stack.seek.sizes[-1], answer)
+
+    def _outputs_by_torch(
+        self,
+        X: Rows,
+        draws: Tensor,
+        also_hidden: NDArray[np.intp] | None,
+        *,
+        softmax: bool,
+        threshold: float | None,
+        n_turns: int,
+    ) -> NDArray[np.float32]:
+        """Return what ``outputs`` does. Shape: ``draws (draws, inputs)``, ``also_hidden (rows,)``."""
         out = np.empty((len(X), self.stack.seek.sizes[-1]), dtype=np.float32)
         (hide_layers, _), seek_layers = self.stack.layers(), self.stack.seek_at(self._position())
-        draws = self.pool[:n_draws]
         turns = [[part[turn::n_turns] for part in seek_layers] for turn in range(n_turns)]
-        also_hidden = None if hidden is None else self._positions(hidden)
 
         def job(rows: slice) -> None:
             with torch.inference_mode():

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hideseek.engine.ensemble import POOLS
+from hideseek.engine.pools import POOLS
 from hideseek.engine.replacement import CONDITIONAL, REPLACEMENTS
 from hideseek.estimators._parameters import RULES
 from hideseek.metrics import Fidelity

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from sklearn.utils import check_random_state
 
-from hideseek.engine.ensemble import POOL_ROWS, POOLS
+from hideseek.engine.pools import POOL_ROWS, POOLS
 from hideseek.engine.recipe import PRESETS, Recipe
 from hideseek.engine.replacement import CONDITIONAL, REPLACEMENTS
 from hideseek.errors import InputError

@@ -17,9 +17,10 @@ from torch import Tensor
 
 from hideseek.engine.conditional import Conditional
 from hideseek.engine.device import for_each_table, resolve_device
-from hideseek.engine.ensemble import Ensemble, draw_noise, draw_pools
+from hideseek.engine.ensemble import Ensemble
 from hideseek.engine.groups import Groups
 from hideseek.engine.knockoffs import Knockoffs
+from hideseek.engine.pools import draw_noise, draw_pools
 from hideseek.engine.ramps import Ramps
 from hideseek.engine.recipe import LOWEST_PRICE, PRICE_PER_FEATURE, Recipe
 from hideseek.engine.replacement import CONDITIONAL, KNOCKOFFS, fit_knockoffs

@@ -1,4 +1,4 @@
-"""Compile the native training step into this folder. Needs a C compiler and nothing else."""
+"""Compile the native kernels into this folder. Needs a C compiler and nothing else."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pathlib import Path
 __all__ = ["LIBRARY", "compile_library", "source_digest"]
 
 LIBRARY = "libstep.so"
+_KERNELS = ("step", "answer")
 _FLAGS = ("-std=gnu11", "-O3", "-fPIC", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast")
 _VARIANTS = {
     "avx2": ("-mavx2", "-mfma"),
@@ -38,12 +39,12 @@ def compile_library(folder: Path, target: Path) -> None:
     """
     compiler = _compiler()
     with tempfile.TemporaryDirectory() as scratch:
-        objects = [_kernel(compiler, folder, Path(scratch), "base", ())]
+        objects = _kernels(compiler, folder, Path(scratch), "base", ())
         defines = [f'-DSOURCES="{source_digest(folder)}"']
         if platform.machine().lower() in _X86:
             for name, flags in _VARIANTS.items():
                 try:
-                    objects.append(_kernel(compiler, folder, Path(scratch), name, flags))
+                    objects += _kernels(compiler, folder, Path(scratch), name, flags)
                 except subprocess.CalledProcessError:  # an old compiler, which does not know this instruction set
                     continue
                 defines.append(f"-DWITH_{name.upper()}")
@@ -56,11 +57,12 @@ def compile_library(folder: Path, target: Path) -> None:
         os.replace(beside, target)  # processes that have loaded the old file keep it
 
 
-def _kernel(compiler: list[str], folder: Path, scratch: Path, name: str, flags: tuple[str, ...]) -> Path:
-    out = scratch / f"{name}.o"
+def _kernels(compiler: list[str], folder: Path, scratch: Path, name: str, flags: tuple[str, ...]) -> list[Path]:
     own = ("-fvisibility=hidden", f"-DVARIANT=_{name}")  # only the dispatcher calls it
-    _run([*compiler, *_FLAGS, *flags, *own, "-c", str(folder / "step.c"), "-o", str(out)])
-    return out
+    objects = [scratch / f"{kernel}_{name}.o" for kernel in _KERNELS]
+    for kernel, out in zip(_KERNELS, objects, strict=True):
+        _run([*compiler, *_FLAGS, *flags, *own, "-c", str(folder / f"{kernel}.c"), "-o", str(out)])
+    return objects
 
 
 def _compiler() -> list[str]:

@@ -1,4 +1,4 @@
-"""Load the compiled training step, and define the structures it is called with."""
+"""Load the compiled library, and define the structures it is called with."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hideseek.engine.native.compile import LIBRARY, source_digest
 
-__all__ = ["MOST_LAYERS", "Task", "load"]
+__all__ = ["MOST_LAYERS", "Question", "Task", "load"]
 
 MOST_LAYERS = 8
 
@@ -36,6 +36,15 @@ class Task(ctypes.Structure):
     ]
 
 
+class Question(ctypes.Structure):
+    """What the members of a stack are asked; each field is explained in ``step.h``."""
+
+    _fields_ = [
+        *((name, c_int64) for name in ("n_rows", "n_draws", "n_turns", "softmax")),
+        *((name, c_void_p) for name in ("x", "shown", "draws", "u", "share", "weights", "out")),
+    ]
+
+
 def load() -> ctypes.CDLL | None:
     """Return the library; None where it was not compiled from these sources, or HIDESEEK_NATIVE=0 turns it off."""
     return None if os.environ.get("HIDESEEK_NATIVE") == "0" else _load(Path(__file__).with_name(LIBRARY))
@@ -50,10 +59,12 @@ def _load(path: Path) -> ctypes.CDLL | None:
             return None  # compiled from another version, whose structures may differ
     except (OSError, AttributeError):
         return None
-    task = POINTER(Task)
+    task, question = POINTER(Task), POINTER(Question)
     library.hideseek_levels.argtypes = []
     library.hideseek_sizes.argtypes = [c_int, task, POINTER(c_int64), POINTER(c_int64)]
     library.hideseek_run.argtypes = [c_int, task, c_void_p, c_int64, c_int64, c_int64, c_void_p]
-    for function in (library.hideseek_sizes, library.hideseek_run):
-        function.restype = None
+    library.hideseek_pack.argtypes = [c_int, task, c_void_p, c_void_p]
+    library.hideseek_masks.argtypes = library.hideseek_outputs.argtypes = [c_int, task, question, c_void_p]
+    for name in ("sizes", "run", "pack", "masks", "outputs"):
+        getattr(library, f"hideseek_{name}").restype = None
     return library

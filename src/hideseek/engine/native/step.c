@@ -8,9 +8,6 @@
 #include "network.h"
 #include "rows.h"
 
-#define JOIN(a, b) a##b
-#define NAMED(a, b) JOIN(a, b)
-
 /* ---- the mask ---- */
 
 /* m = sigmoid(a); with a path m = sigmoid(a - softplus(b + 1) u), and the logit and -u sigmoid(b + 1) take the places
@@ -184,10 +181,7 @@ void NAMED(sizes, VARIANT)(const Task *task, int64_t *moment_floats, int64_t *ro
 void NAMED(run, VARIANT)(const Task *task, float *space, int64_t member, int64_t done, int64_t n_steps,
                          const Moment *moments)
 {
-#ifdef __SSE__
-    const unsigned mode = _mm_getcsr(); /* numbers too small for the full precision are slow, and 0 will do */
-    _mm_setcsr(mode | 0x8040);
-#endif
+    const unsigned mode = flush_tiny();
     Room room;
     memset(space, 0, (size_t)arrange(task, &room, space) * sizeof(float));
     carry_member(task, &room, member, room.weights, task->parameters, FROM_STACK);
@@ -218,7 +212,5 @@ void NAMED(run, VARIANT)(const Task *task, float *space, int64_t member, int64_t
     task->loss_sum[member * task->seek[task->n_seek]] += (float)loss;
     for (long f = 0; f < task->n_features; f++)
         task->mask_sum[member * task->n_features + f] += total(load(room.mask_sums + f * LANES));
-#ifdef __SSE__
-    _mm_setcsr(mode);
-#endif
+    restore_mode(mode);
 }

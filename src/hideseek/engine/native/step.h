@@ -1,4 +1,4 @@
-/* What a stack is trained on, as the caller describes it: the fields of ``_Task`` in the Python module beside this file. */
+/* What a stack is trained on, as the caller describes it: the fields of ``Task`` in ``library.py``. */
 
 #ifndef HIDESEEK_STEP_H
 #define HIDESEEK_STEP_H
@@ -41,5 +41,17 @@ typedef struct {
     float correction; /* 1 / sqrt(1 - beta2^t) */
     float keep; /* 1 - learning rate * weight decay */
 } Moment;
+
+/* What all members of a stack are asked; of the task only the fields that describe the stack are read. */
+typedef struct {
+    int64_t n_rows, n_draws, n_turns, softmax; /* n_turns: of so many groups of Seeks each draw asks the next */
+    const float *x; /* (rows, columns) */
+    const uint8_t *shown; /* (rows, features) */
+    const float *draws; /* what hidden columns are replaced with: (draws, columns) */
+    const float *u; /* the position of the price in each member's range: (members,) */
+    const float *share; /* of each member in the mean mask: (members, features) */
+    float *weights; /* as ``pack`` lays them out */
+    float *out; /* (rows, features), (rows, outputs) */
+} Question;
 
 #endif

@@ -14,6 +14,7 @@ from torch import Tensor
 from hideseek.engine.batches import own_rows
 from hideseek.engine.draws import Keys, Stream
 from hideseek.engine.native.library import MOST_LAYERS, Task, load
+from hideseek.engine.native.task import describe, give
 from hideseek.engine.path import FARTHEST_LOGIT
 from hideseek.engine.steps import Problem, Steps
 
@@ -70,8 +71,7 @@ class NativeSteps(Steps):
             raise RuntimeError("the native training step is not compiled here, or HIDESEEK_NATIVE=0 turns it off")
         self._library = library
         self._level = library.hideseek_levels() - 1 if level is None else level
-        self._done, n_members = 0, problem.stack.n_members
-        self._task, self._kept = Task(), list[Tensor]()  # keeps the tensors alive: the task holds addresses only
+        self._done, n_members, self._task = 0, problem.stack.n_members, Task()
         self._describe(problem)
         moment_floats, room_floats = c_int64(), c_int64()
         library.hideseek_sizes(self._level, byref(self._task), byref(moment_floats), byref(room_floats))
@@ -85,17 +85,11 @@ class NativeSteps(Steps):
 
     def _describe(self, problem: Problem) -> None:
         stack, data, task = problem.stack, problem.data, self._task
-        task.n_members, task.n_features = problem.visible.shape
-        _, task.n_rows, task.n_columns = data.X.shape
-        task.n_seeks, task.batch_size = stack.n_seeks, problem.batch_size
-        for name, sizes in (("hide", stack.hide.sizes), ("seek", stack.seek.sizes)):
-            setattr(task, f"n_{name}", len(sizes) - 1)
-            getattr(task, name)[: len(sizes)] = sizes
+        self._kept = describe(task, stack)
+        _, task.n_rows, _ = data.X.shape
+        task.batch_size = problem.batch_size
         task.beta1, task.beta2, task.epsilon = self._adam.beta1, self._adam.beta2, self._adam.epsilon
         task.farthest_logit, task.logit_pull = FARTHEST_LOGIT, problem.recipe.logit_pull
-        feature = torch.arange(task.n_columns) if stack.groups is None else stack.groups.feature
-        starts = torch.searchsorted(feature, torch.arange(task.n_features + 1))
-        self._give(first_column=starts.int(), feature=feature.int())
         if data.target.dtype == torch.int64:
             task.loss = _CLASS_NUMBERS
         else:
@@ -111,18 +105,14 @@ class NativeSteps(Steps):
         if stack.n_seeks > 1 or problem.fold is not None:
             self._give(own_rows=own_rows(problem).int())
         if stack.price_range is not None:
-            task.path = 1
             self._give(log_prices=stack.price_range, price_keys=Keys(problem.seeds, Stream.PRICE).stream_keys)
         if problem.trainable is not None:
             self._give(trainable=problem.trainable)
-        self._give(parameters=stack.parameters, loss_sum=self._loss_sum, mask_sum=self._mask_sum)
+        self._give(loss_sum=self._loss_sum, mask_sum=self._mask_sum)
 
     def _give(self, **tensors: Tensor) -> None:
         """Set fields of the task to the addresses of these tensors."""
-        for name, tensor in tensors.items():
-            contiguous = tensor.contiguous()
-            self._kept.append(contiguous)
-            setattr(self._task, name, contiguous.data_ptr())
+        self._kept += give(self._task, **tensors)
 
     def close(self) -> None:
         """Stop the threads."""

@@ -24,6 +24,9 @@
 #define UNROLLED _Pragma("GCC unroll 32")
 #endif
 
+#define JOIN(a, b) a##b
+#define NAMED(a, b) JOIN(a, b) /* a name that is exported once for each instruction set */
+
 typedef float Vector __attribute__((vector_size(4 * LANES)));
 typedef int32_t IntVector __attribute__((vector_size(4 * LANES)));
 typedef float Unaligned __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
@@ -137,6 +140,27 @@ INLINE void transpose_square(Vector rows[LANES])
         UNROLLED for (int i = 0; i < LANES; i++)
             rows[i] = mixed[i];
     }
+}
+
+/* Have numbers too small for the full precision, which are slow, taken for 0; return what to restore. */
+INLINE unsigned flush_tiny(void)
+{
+#ifdef __SSE__
+    const unsigned mode = _mm_getcsr();
+    _mm_setcsr(mode | 0x8040);
+    return mode;
+#else
+    return 0;
+#endif
+}
+
+INLINE void restore_mode(unsigned mode)
+{
+#ifdef __SSE__
+    _mm_setcsr(mode);
+#else
+    (void)mode;
+#endif
 }
 
 #endif

@@ -1,0 +1,145 @@
+/* Masks and predictions of all members of a stack, for some rows.
+ *
+ * Rows are worked on in blocks that stay in the cache, as in training. What is computed for a row does not depend on the
+ * other rows of its block. Compiled once for each instruction set, with VARIANT at the end of the exported names.
+ */
+
+#include "network.h"
+
+static int whole_vectors(int n) { return (n + LANES - 1) / LANES * LANES; }
+
+static int rows_of_block(int64_t n_left) { return n_left < MOST_ROWS ? (int)n_left : MOST_ROWS; }
+
+/* Lay out the weights of each member as they are while it is trained. packed: (members, weights of one), zeros. */
+void NAMED(pack, VARIANT)(const Task *task, float *space, float *packed)
+{
+    Room room;
+    arrange(task, &room, space);
+    for (long member = 0; member < task->n_members; member++)
+        carry_member(task, &room, member, packed + member * room.n_weights, task->parameters, FROM_STACK);
+}
+
+/* Point the layers of all networks at the weights of another member. */
+static void turn_to(const Task *task, Room *room, float *weights)
+{
+    Network *networks[] = {&room->hide, &room->seeks[0], &room->seeks[1]};
+    for (int i = 0; i <= task->n_seeks; i++)
+        for (int l = 0; l < networks[i]->n_layers; l++)
+            networks[i]->layers[l].matrix = weights + (networks[i]->layers[l].matrix - room->weights);
+    room->weights = weights;
+}
+
+/* Copy (units, rows) to rows of the result, times a share. */
+static void hand_over(const float *values, long units, int n, float share, float *rows)
+{
+    for (int r = 0; r < n; r++)
+        for (long o = 0; o < units; o++)
+            rows[r * units + o] = values[o * MOST_ROWS + r] * share;
+}
+
+/* ---- masks ---- */
+
+/* Add the masks of a member, m = sigmoid(a) or, with a path, sigmoid(a - softplus(b + 1) u). */
+static void add_masks(const Task *task, const Room *room, const float *share, float u, int n_padded)
+{
+    for (long f = 0; f < task->n_features; f++)
+        for (int r = 0; r < n_padded; r += LANES) {
+            Vector a = load(room->hide.output + f * MOST_ROWS + r), slope;
+            if (task->path)
+                a -= softplus(load(room->hide.output + (task->n_features + f) * MOST_ROWS + r) + 1.0f, &slope) * u;
+            float *sum = room->mask + f * MOST_ROWS + r;
+            store(sum, load(sum) + sigmoid(a) * share[f]);
+        }
+}
+
+void NAMED(masks, VARIANT)(const Task *task, const Question *question, float *space)
+{
+    const unsigned mode = flush_tiny();
+    const long features = task->n_features, columns = task->n_columns;
+    Room room;
+    arrange(task, &room, space);
+    for (int64_t first = 0; first < question->n_rows; first += MOST_ROWS) {
+        const int n = rows_of_block(question->n_rows - first), n_padded = whole_vectors(n);
+        memset(room.mask, 0, MOST_ROWS * features * sizeof(float));
+        for (long member = 0; member < task->n_members; member++) {
+            turn_to(task, &room, question->weights + member * room.n_weights);
+            forward(&room.hide, question->x + first * columns, columns, n, n_padded);
+            add_masks(task, &room, question->share + member * features, question->u[member], n_padded);
+        }
+        hand_over(room.mask, features, n, 1.0f, question->out + first * features);
+    }
+    restore_mode(mode);
+}
+
+/* ---- predictions ---- */
+
+/* z is x where a feature is shown, else a draw. */
+static void show(const Task *task, const Room *room, const float *x, const uint8_t *shown, const float *drawn, int n)
+{
+    for (int r = 0; r < n; r++)
+        for (long c = 0; c < task->n_columns; c++)
+            room->z[r * room->z_width + c] =
+                shown[r * task->n_features + task->feature[c]] ? x[r * task->n_columns + c] : drawn[c];
+}
+
+static void add_probabilities(float *output, float *sums, long classes, int n_padded)
+{
+    for (int r = 0; r < n_padded; r += LANES) {
+        Vector most = load(output + r), sum = {0};
+        for (long o = 1; o < classes; o++)
+            most = larger(most, load(output + o * MOST_ROWS + r));
+        for (long o = 0; o < classes; o++) {
+            Vector e = exponential(load(output + o * MOST_ROWS + r) - most);
+            store(output + o * MOST_ROWS + r, e);
+            sum += e;
+        }
+        const Vector share = 1.0f / sum;
+        for (long o = 0; o < classes; o++)
+            store(sums + o * MOST_ROWS + r, load(sums + o * MOST_ROWS + r) + load(output + o * MOST_ROWS + r) * share);
+    }
+}
+
+static void add_values(const float *output, float *sums, long outputs, int n_padded)
+{
+    for (long o = 0; o < outputs; o++)
+        for (int r = 0; r < n_padded; r += LANES)
+            store(sums + o * MOST_ROWS + r, load(sums + o * MOST_ROWS + r) + load(output + o * MOST_ROWS + r));
+}
+
+/* Add the outputs of a Seek, counted through all members, for the rows in z. */
+static void add_seek(const Task *task, const Question *question, Room *room, long number, float *sums, int n)
+{
+    const long member = number / task->n_seeks, outputs = task->seek[task->n_seek];
+    Network *seek = &room->seeks[number % task->n_seeks];
+    turn_to(task, room, question->weights + member * room->n_weights);
+    if (task->path)
+        for (int r = 0; r < n; r++)
+            room->z[r * room->z_width + task->n_columns] = question->u[member];
+    forward(seek, room->z, room->z_width, n, whole_vectors(n));
+    if (question->softmax)
+        add_probabilities(seek->output, sums, outputs, whole_vectors(n));
+    else
+        add_values(seek->output, sums, outputs, whole_vectors(n));
+}
+
+void NAMED(outputs, VARIANT)(const Task *task, const Question *question, float *space)
+{
+    const unsigned mode = flush_tiny();
+    const long columns = task->n_columns, features = task->n_features, outputs = task->seek[task->n_seek];
+    Room room;
+    arrange(task, &room, space);
+    float *sums = room.target;
+    for (int64_t first = 0; first < question->n_rows; first += MOST_ROWS) {
+        const int n = rows_of_block(question->n_rows - first);
+        int64_t count = 0;
+        memset(sums, 0, MOST_ROWS * outputs * sizeof(float));
+        for (int64_t d = 0; d < question->n_draws; d++) {
+            show(task, &room, question->x + first * columns, question->shown + first * features,
+                 question->draws + d * columns, n);
+            for (int64_t k = d % question->n_turns; k < task->n_members * task->n_seeks; k += question->n_turns, count++)
+                add_seek(task, question, &room, k, sums, n);
+        }
+        hand_over(sums, outputs, n, 1.0f / (float)count, question->out + first * outputs);
+    }
+    restore_mode(mode);
+}

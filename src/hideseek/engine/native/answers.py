@@ -1,0 +1,98 @@
+"""Masks and predictions of a stack by the compiled library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ctypes import byref, c_int64
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from hideseek.engine.native.library import MOST_LAYERS, Question, Task, load
+from hideseek.engine.native.task import describe
+from hideseek.engine.path import HALF_WIDTH
+from hideseek.engine.stack import Stack
+
+__all__ = ["NativeAnswers", "can_answer"]
+
+
+def can_answer(stack: Stack) -> bool:
+    """Return whether the library can answer for this stack: one on a CPU with one to seven hidden layers."""
+    return (
+        stack.parameters.device.type == "cpu"
+        and stack.parameters.dtype == torch.float32
+        and 3 <= len(stack.hide.sizes) <= MOST_LAYERS + 1
+        and load() is not None
+    )
+
+
+class NativeAnswers:
+    """The members of a stack at one price, which answer questions about any rows, on several threads at once.
+
+    Args:
+        stack: ``can_answer(stack)`` must be true.
+        share: How much each member counts in the mean mask. Shape: ``(members, features)``.
+        u: The position of the price in each member's range; None: there is no range. Shape: ``(members,)``.
+    """
+
+    def __init__(self, stack: Stack, share: Tensor, u: Tensor | None) -> None:
+        library = load()
+        if library is None:
+            raise RuntimeError("the library is not compiled here, or HIDESEEK_NATIVE=0 turns it off")
+        self._library, self._level = library, library.hideseek_levels() - 1
+        self._task, self._n_outputs = Task(), stack.seek.sizes[-1]
+        self._kept = describe(self._task, stack)
+        moment_floats, room_floats = c_int64(), c_int64()
+        library.hideseek_sizes(self._level, byref(self._task), byref(moment_floats), byref(room_floats))
+        self._room_floats = room_floats.value
+        self._weights = torch.zeros(stack.n_members, moment_floats.value // 2)
+        self._share = share.contiguous()
+        self._u = torch.zeros(stack.n_members) if u is None else u.contiguous()
+        self._seek_u = self._u.clamp(-HALF_WIDTH, HALF_WIDTH)
+        library.hideseek_pack(self._level, byref(self._task), self._room().ctypes.data, self._weights.data_ptr())
+
+    def masks(self, x: Tensor) -> NDArray[np.float32]:
+        """Return the mean masks of standardised rows. Shape: ``(rows, inputs)`` -> ``(rows, features)``."""
+        x = x.contiguous()
+        question = Question(n_rows=len(x), x=x.data_ptr(), share=self._share.data_ptr(), u=self._u.data_ptr())
+        return self._asked(self._library.hideseek_masks, question, self._share.shape[1])
+
+    def outputs(
+        self, x: Tensor, shown: NDArray[np.bool_], draws: Tensor, *, softmax: bool, n_turns: int = 1
+    ) -> NDArray[np.float32]:
+        """Return Seek's outputs, averaged over all Seeks and over these draws of what is hidden.
+
+        Args:
+            x: Standardised rows. Shape: ``(rows, inputs)``.
+            shown: The features that every Seek sees. Shape: ``(rows, features)``.
+            draws: Shape: ``(draws, inputs)``.
+            softmax: Whether to average probabilities instead of logits.
+            n_turns: As of ``Ensemble.outputs``.
+
+        Shape: ``(rows, outputs)``.
+        """
+        x, draws, shown = x.contiguous(), draws.contiguous(), np.ascontiguousarray(shown)
+        question = Question(
+            n_rows=len(x),
+            n_draws=len(draws),
+            n_turns=n_turns,
+            softmax=softmax,
+            x=x.data_ptr(),
+            shown=shown.ctypes.data,
+            draws=draws.data_ptr(),
+            u=self._seek_u.data_ptr(),
+        )
+        return self._asked(self._library.hideseek_outputs, question, self._n_outputs)
+
+    def _asked(self, ask: Callable[..., None], question: Question, n_answers: int) -> NDArray[np.float32]:
+        """Return the answers to a question. Shape: ``(rows, answers)``."""
+        out = np.empty((question.n_rows, n_answers), dtype=np.float32)
+        question.weights, question.out = self._weights.data_ptr(), out.ctypes.data
+        ask(self._level, byref(self._task), byref(question), self._room().ctypes.data)
+        return out
+
+    def _room(self) -> NDArray[np.float32]:
+        """Return memory for one thread to work in."""
+        return np.empty(self._room_floats, dtype=np.float32)
