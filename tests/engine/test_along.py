@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from hideseek.engine import ensemble as ensemble_module
 from hideseek.engine import questions
 from hideseek.engine.along import (
     answers_along,
@@ -27,6 +28,14 @@ from hideseek.engine.stack import Stack
 PRICES = [0.0005, 0.01, 0.3]
 RAW = np.random.default_rng(0).normal(3, 2, size=(50, 5))
 GROUPS = Groups.from_widths((1, 3, 1))
+
+
+@pytest.fixture(autouse=True, params=["in C", "in torch"])
+def way(request, monkeypatch):
+    """Who answers questions; ensembles answer in torch."""
+    monkeypatch.setattr(ensemble_module, "can_answer", lambda stack: False)
+    if request.param == "in torch":
+        monkeypatch.setattr(questions, "can_answer", lambda stack: False)
 
 
 def make_ensemble(seed, n_members=3, knockoffs=None):

@@ -155,7 +155,7 @@ def test_the_library_is_asked_where_it_can_answer(monkeypatch):
     monkeypatch.setenv("HIDESEEK_NATIVE", "0")
     assert not can_answer(ensemble.stack)
     with pytest.raises(RuntimeError, match="HIDESEEK_NATIVE"):
-        NativeAnswers(ensemble.stack, ensemble.visible.float(), None)
+        NativeAnswers(ensemble.stack, ensemble.visible.float())
 
 
 def test_without_the_library_torch_answers(monkeypatch, tmp_path):

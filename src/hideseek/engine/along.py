@@ -62,14 +62,9 @@ def answers_to(
     """
 
     def answer(batch: Batch, positions: Iterator[Tensor]) -> tuple[Tensor, Tensor]:
-        output, x, x_hat = batch.hide_output(), batch.x[:, :, None, None], batch.replacements(n_draws)
-        answers, n_selected = [], []
-        for u in positions:
-            selected = batch.mean(mask_at(output, u[:, :, None])) > threshold
-            y_hat = batch.seek_outputs(mix(batch.by_column(selected)[:, :, :, None], x, x_hat), u)
-            answers.append((y_hat.softmax(dim=2) if softmax else y_hat).mean(dim=(1, 4)).permute(0, 2, 3, 1))
-            n_selected.append(selected.sum(dim=2, dtype=torch.int32).transpose(0, 1))
-        return torch.cat(answers, dim=1)[:, :, : batch.n_rows], torch.cat(n_selected, dim=1)[:, :, : batch.n_rows]
+        x_hat = batch.replacements(n_draws)
+        answers, counts = batch.predictions(batch.x, x_hat, positions, softmax=softmax, threshold=threshold)
+        return answers[:, :, : batch.n_rows], counts[:, :, : batch.n_rows]
 
     found = answered(questions, lambda question: question.n_seek_cells(n_draws), answer, on_device=True)
     return [(answers, counts) for answers, counts in found]

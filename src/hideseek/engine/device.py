@@ -16,7 +16,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-__all__ = ["for_each_block", "for_each_table", "one_thread", "resolve_device", "to_host", "training_threads"]
+__all__ = [
+    "for_each_block",
+    "for_each_question",
+    "for_each_table",
+    "one_thread",
+    "resolve_device",
+    "to_host",
+    "training_threads",
+]
 
 _STREAMS = 4
 _MOST_THREADS = 4
@@ -39,6 +47,7 @@ def resolve_device(device: str | torch.device) -> torch.device:
 
 
 _Table = TypeVar("_Table")
+_Question = TypeVar("_Question")
 _Result = TypeVar("_Result")
 
 _lock = threading.Lock()
@@ -94,6 +103,20 @@ def for_each_table(work: Callable[[_Table], _Result], tables: Sequence[_Table], 
     start = partial(torch.cuda.set_device, torch.cuda.current_device()) if torch.cuda.is_available() else None
     with one_thread(), ThreadPoolExecutor(n_threads, initializer=start) as pool:
         return list(pool.map(work, tables))
+
+
+def for_each_question(
+    answer: Callable[[_Question], _Result], questions: Sequence[_Question], device: torch.device
+) -> list[_Result]:
+    """Return the answer to each question: on as many threads as torch may use on a CPU, one after the other on a GPU.
+
+    A CPU's operations are too small to be shared out among threads, and each thread computes what it would alone.
+    """
+    with one_thread() as n_threads:
+        if device.type != "cpu" or min(n_threads, len(questions)) == 1:
+            return [answer(question) for question in questions]
+        with ThreadPoolExecutor(min(n_threads, len(questions))) as pool:
+            return list(pool.map(answer, questions))
 
 
 def for_each_block(job: Callable[[slice], None], blocks: Iterable[slice], device: torch.device) -> None:

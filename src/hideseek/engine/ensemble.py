@@ -125,7 +125,8 @@ class Ensemble:
         """
         if (native := self._native()) is None:
             return self.by_feature(X, lambda output: self.mean(self._masks(output)))
-        return self._with_screened(self._answered(X, self.visible.shape[1], lambda x, _: native.masks(x)))
+        u = self._position()
+        return self._with_screened(self._answered(X, self.visible.shape[1], lambda x, _: native.masks(x, u)))
 
     def masks_of_members(self, X: Rows) -> NDArray[np.float32]:
         """Return the masks of each member; 0 where it does not see the feature.
@@ -195,7 +196,7 @@ class Ensemble:
         """Return what answers in place of torch, which it does several times as fast; None where it cannot."""
         if self.n_features is not None or not can_answer(self.stack):
             return None
-        return NativeAnswers(self.stack, self._share(), self._position())
+        return NativeAnswers(self.stack, self._share())
 
     def _answered(
         self, X: Rows, n_answers: int, answer: Callable[[Tensor, slice], NDArray[np.float32]]
@@ -260,11 +261,13 @@ class Ensemble:
         if threshold is None or self.draws_given_row or (native := self._native()) is None:
             return self._outputs_by_torch(X, draws, also_hidden, softmax=softmax, threshold=threshold, n_turns=n_turns)
 
+        u = self._position()
+
         def answer(x: Tensor, rows: slice) -> NDArray[np.float32]:
-            shown = native.masks(x) > threshold
+            shown = native.masks(x, u) > threshold
             if also_hidden is not None:
                 _hide(torch.from_numpy(shown).t()[None], also_hidden[rows])
-            return native.outputs(x, shown, draws, softmax=softmax, n_turns=n_turns)
+            return native.outputs(x, shown, draws, u, softmax=softmax, n_turns=n_turns)
 
         return self._answered(X, self.stack.seek.sizes[-1], answer)
 

@@ -1,13 +1,15 @@
 """Questions to the members of ensembles, and their answers in batches.
 
 Questions to many ensembles of one shape are answered together, since a GPU takes hardly longer for a hundred small
-products than for one. On a CPU they are answered one at a time, so that the cache holds what is computed.
+products than for one. On a CPU each thread answers one at a time, so that the cache holds what is computed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,10 +18,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from hideseek.blocks import row_blocks
+from hideseek.engine.device import for_each_question
 from hideseek.engine.ensemble import FULL_ROWS, Ensemble
+from hideseek.engine.hideseek import mix
 from hideseek.engine.knockoffs import Knockoffs
+from hideseek.engine.native import NativeAnswers, can_answer
 from hideseek.engine.networks import Mlp
-from hideseek.engine.path import HALF_WIDTH, positions_of
+from hideseek.engine.path import HALF_WIDTH, mask_at, positions_of
 from hideseek.engine.stack import Stack
 
 __all__ = ["Batch", "Question", "answered", "can_join"]
@@ -100,21 +105,27 @@ def answered(
             whose first axis is the question.
         on_device: Whether to return tensors on the device; else arrays.
     """
-    found: dict[int, tuple[Any, ...]] = {}
     alike: dict[tuple[object, ...], list[int]] = {}
     for place, question in enumerate(questions):
         alike.setdefault(question.shape, []).append(place)
-    with torch.inference_mode():
-        for places in alike.values():
-            first, everyone = questions[places[0]], _Everyone(questions[place].ensemble for place in places)
-            limit, each = _CELLS[first.ensemble.pool.device.type], cells(first)
-            at_once = max(1, limit // (each * len(first.prices)))
-            for some in (places[start : start + at_once] for start in range(0, len(places), at_once)):
-                batch = Batch([questions[place] for place in some], everyone)
-                positions = iter(torch.split(batch.positions(), max(1, limit // (each * len(some)))))
-                answers = [tensor if on_device else tensor.cpu().numpy() for tensor in answer(batch, positions)]
-                found |= zip(some, zip(*answers, strict=True), strict=True)
-    return [found[place] for place in range(len(questions))]
+    together: list[tuple[list[int], _Everyone]] = []
+    for places in alike.values():
+        first, everyone = questions[places[0]], _Everyone(questions[place].ensemble for place in places)
+        at_once = max(1, _CELLS[first.ensemble.pool.device.type] // (cells(first) * len(first.prices)))
+        together += [(places[start : start + at_once], everyone) for start in range(0, len(places), at_once)]
+
+    @torch.inference_mode()
+    def answers_of(some: tuple[list[int], _Everyone]) -> list[tuple[Any, ...]]:
+        places, everyone = some
+        batch = Batch([questions[place] for place in places], everyone)
+        at_once = max(1, _CELLS[batch.x.device.type] // (cells(batch.questions[0]) * len(places)))
+        answers = answer(batch, iter(torch.split(batch.positions(), at_once)))
+        return list(zip(*(tensor if on_device else tensor.cpu().numpy() for tensor in answers), strict=True))
+
+    device = questions[0].ensemble.pool.device if questions else torch.device("cpu")
+    found = chain.from_iterable(for_each_question(answers_of, together, device))
+    own = dict(zip(chain.from_iterable(places for places, _ in together), found, strict=True))
+    return [own[place] for place in range(len(questions))]
 
 
 class _Everyone:
@@ -178,6 +189,54 @@ class Batch:
         Shape: ``(prices, members, features, rows)`` -> ``(prices, questions, features, rows)``.
         """
         return torch.unflatten(values.mul_(self._share[:, :, None]), 1, self._shape).sum(dim=2)
+
+    def predictions(
+        self, x: Tensor, x_hat: Tensor, positions: Iterable[Tensor], *, softmax: bool, threshold: float
+    ) -> tuple[Tensor, Tensor]:
+        """Return predictions from the selected features, averaged over Seeks and draws, and the number of features.
+
+        Args:
+            x: The rows, or others of the same questions. Shape: ``(questions, inputs, rows)``.
+            x_hat: As of ``replacements``.
+            positions: The positions of the prices, some at a time. Shape of each: ``(prices, members)``.
+            softmax: Whether to average probabilities instead of logits.
+            threshold: A feature is selected where the mean mask of the members that are asked is greater.
+
+        Shape: ``(questions, prices, rows, outputs)``, ``(questions, prices, rows)``.
+        """
+        if self._native is not None:
+            return self._native_predictions(self._native, x, x_hat, torch.cat(list(positions)), softmax, threshold)
+        output, answers, n_selected = self.hide_output(x), [], []
+        for u in positions:
+            selected = self.mean(mask_at(output, u[:, :, None])) > threshold
+            z = mix(self.by_column(selected)[:, :, :, None], x[:, :, None, None], x_hat)
+            y_hat = self.seek_outputs(z, u)
+            answers.append((y_hat.softmax(dim=2) if softmax else y_hat).mean(dim=(1, 4)).permute(0, 2, 3, 1))
+            n_selected.append(selected.sum(dim=2, dtype=torch.int32).transpose(0, 1))
+        return torch.cat(answers, dim=1), torch.cat(n_selected, dim=1)
+
+    @cached_property
+    def _native(self) -> list[NativeAnswers] | None:
+        """The members that each question asks, where the compiled library can answer for them."""
+        if self.questions[0].ensemble.draws_given_row or not can_answer(self._stack):
+            return None
+        n_members = self._shape[1]
+        parts = [slice(start, start + n_members) for start in range(0, len(self._visible), n_members)]
+        return [NativeAnswers(self._stack.part(part), self._share[part]) for part in parts]
+
+    def _native_predictions(
+        self, native: Sequence[NativeAnswers], x: Tensor, x_hat: Tensor, u: Tensor, softmax: bool, threshold: float
+    ) -> tuple[Tensor, Tensor]:
+        """Return what ``predictions`` does."""
+        answers, n_selected = [], []
+        rows, draws = x.transpose(1, 2), x_hat[:, :, 0, :, 0].transpose(1, 2)
+        for i, positions in enumerate(torch.unflatten(u, 1, self._shape).unbind(1)):
+            for at in positions:
+                selected = native[i].masks(rows[i], at) > threshold
+                answers.append(torch.from_numpy(native[i].outputs(rows[i], selected, draws[i], at, softmax=softmax)))
+                n_selected.append(torch.from_numpy(selected.sum(axis=1, dtype=np.int32)))
+        shape = len(native), len(u)
+        return torch.unflatten(torch.stack(answers), 0, shape), torch.unflatten(torch.stack(n_selected), 0, shape)
 
     def by_question(self, values: Tensor) -> Tensor:
         """Return the values of each question, 0 or False for features that a member does not see.

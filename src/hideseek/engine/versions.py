@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import torch
 from torch import Tensor
 
-from hideseek.engine.hideseek import mix
 from hideseek.engine.objective import row_losses
-from hideseek.engine.path import mask_at
 from hideseek.engine.questions import Batch, Question, answered
 
 __all__ = ["Versions", "gains_of_versions"]
@@ -48,11 +46,9 @@ def gains_of_versions(
         x_hat = batch.replacements(n_draws)
 
         def losses(x: Tensor) -> Tensor:
-            selected = batch.mean(mask_at(batch.hide_output(x), u[:, :, None])) > threshold
-            y_hat = batch.seek_outputs(mix(batch.by_column(selected)[:, :, :, None], x[:, :, None, None], x_hat), u)
-            output = y_hat if loss == "squared_error" else y_hat.softmax(dim=2)
+            output, _ = batch.predictions(x, x_hat, [u], softmax=loss != "squared_error", threshold=threshold)
             n_rows = min(x.shape[2], batch.n_rows)
-            return row_losses(loss, output.mean(dim=(1, 3, 4))[:, :, :n_rows].transpose(1, 2), target[:, :n_rows])
+            return row_losses(loss, output[:, 0, :n_rows], target[:, :n_rows])
 
         as_is, gains = losses(batch.x), []
         for x in versions(batch.x, own):

@@ -29,15 +29,16 @@ def can_answer(stack: Stack) -> bool:
 
 
 class NativeAnswers:
-    """The members of a stack at one price, which answer questions about any rows, on several threads at once.
+    """The members of a stack, which answer questions about any rows, on several threads at once.
+
+    A question has ``u``, the position of a price in each member's range, ``(members,)``; None: there is no range.
 
     Args:
         stack: ``can_answer(stack)`` must be true.
         share: How much each member counts in the mean mask. Shape: ``(members, features)``.
-        u: The position of the price in each member's range; None: there is no range. Shape: ``(members,)``.
     """
 
-    def __init__(self, stack: Stack, share: Tensor, u: Tensor | None) -> None:
+    def __init__(self, stack: Stack, share: Tensor) -> None:
         library = load()
         if library is None:
             raise RuntimeError("the library is not compiled here, or HIDESEEK_NATIVE=0 turns it off")
@@ -49,18 +50,23 @@ class NativeAnswers:
         self._room_floats = room_floats.value
         self._weights = torch.zeros(stack.n_members, moment_floats.value // 2)
         self._share = share.contiguous()
-        self._u = torch.zeros(stack.n_members) if u is None else u.contiguous()
-        self._seek_u = self._u.clamp(-HALF_WIDTH, HALF_WIDTH)
         library.hideseek_pack(self._level, byref(self._task), self._room().ctypes.data, self._weights.data_ptr())
 
-    def masks(self, x: Tensor) -> NDArray[np.float32]:
+    def masks(self, x: Tensor, u: Tensor | None) -> NDArray[np.float32]:
         """Return the mean masks of standardised rows. Shape: ``(rows, inputs)`` -> ``(rows, features)``."""
-        x = x.contiguous()
-        question = Question(n_rows=len(x), x=x.data_ptr(), share=self._share.data_ptr(), u=self._u.data_ptr())
+        x, u = x.contiguous(), self._positions(u)
+        question = Question(n_rows=len(x), x=x.data_ptr(), share=self._share.data_ptr(), u=u.data_ptr())
         return self._asked(self._library.hideseek_masks, question, self._share.shape[1])
 
     def outputs(
-        self, x: Tensor, shown: NDArray[np.bool_], draws: Tensor, *, softmax: bool, n_turns: int = 1
+        self,
+        x: Tensor,
+        shown: NDArray[np.bool_],
+        draws: Tensor,
+        u: Tensor | None,
+        *,
+        softmax: bool,
+        n_turns: int = 1,
     ) -> NDArray[np.float32]:
         """Return Seek's outputs, averaged over all Seeks and over these draws of what is hidden.
 
@@ -68,12 +74,14 @@ class NativeAnswers:
             x: Standardised rows. Shape: ``(rows, inputs)``.
             shown: The features that every Seek sees. Shape: ``(rows, features)``.
             draws: Shape: ``(draws, inputs)``.
+            u: The position of the price.
             softmax: Whether to average probabilities instead of logits.
             n_turns: As of ``Ensemble.outputs``.
 
         Shape: ``(rows, outputs)``.
         """
         x, draws, shown = x.contiguous(), draws.contiguous(), np.ascontiguousarray(shown)
+        u = self._positions(u).clamp(-HALF_WIDTH, HALF_WIDTH)
         question = Question(
             n_rows=len(x),
             n_draws=len(draws),
@@ -82,9 +90,12 @@ class NativeAnswers:
             x=x.data_ptr(),
             shown=shown.ctypes.data,
             draws=draws.data_ptr(),
-            u=self._seek_u.data_ptr(),
+            u=u.data_ptr(),
         )
         return self._asked(self._library.hideseek_outputs, question, self._n_outputs)
+
+    def _positions(self, u: Tensor | None) -> Tensor:
+        return torch.zeros(len(self._weights)) if u is None else u.contiguous()
 
     def _asked(self, ask: Callable[..., None], question: Question, n_answers: int) -> NDArray[np.float32]:
         """Return the answers to a question. Shape: ``(rows, answers)``."""
