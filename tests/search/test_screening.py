@@ -96,6 +96,7 @@ def test_blocks_do_not_change_the_scores(noise, monkeypatch):
     Z, residual = torch.from_numpy(noise.T.copy()), torch.randn(4000)
     whole = [*single_scores(Z, residual), *pair_scores(Z, residual), modifier_scores(Z, residual, Z[:2])]
     monkeypatch.setattr(terms, "_BLOCK_COLUMNS", 7)
+    monkeypatch.setattr(terms, "_PAIRED_COLUMNS", 9)
     parts = [*single_scores(Z, residual), *pair_scores(Z, residual), modifier_scores(Z, residual, Z[:2])]
     for one, other in zip(whole, parts, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-4)

@@ -26,7 +26,9 @@ __all__ = [
 ]
 
 _BLOCK_CELLS = 2**24
-_BLOCK_COLUMNS = 128
+_BLOCK_COLUMNS, _PAIRED_COLUMNS = 128, 256
+"""Columns of a block, and of one that is only multiplied with others, which needs less memory."""
+
 _PARTNERS = 3
 
 _PIECES = 8
@@ -57,9 +59,9 @@ def _squares(values: Tensor) -> Tensor:
     return norms.square() - values.shape[1] * values.mean(dim=1).square()
 
 
-def column_blocks(Z: Tensor, first: int = 0) -> Iterator[slice]:
+def column_blocks(Z: Tensor, first: int = 0, most: int | None = None) -> Iterator[slice]:
     """Return slices of columns from the first on, so that what is computed from them stays small."""
-    size = max(1, min(_BLOCK_COLUMNS, _BLOCK_CELLS // Z.shape[1]))
+    size = max(1, min(most or _BLOCK_COLUMNS, _BLOCK_CELLS // Z.shape[1]))
     for start in range(first, len(Z), size):
         yield slice(start, min(start + size, len(Z)))
 
@@ -143,9 +145,9 @@ def pair_scores(Z: Tensor, residual: Tensor) -> Pairs:
     n_best = min(_PARTNERS, n_columns - 1)
     size = Z.new_zeros(n_columns, n_best)
     partner = torch.zeros(n_columns, n_best, dtype=torch.int64, device=Z.device)
-    for rows in column_blocks(Z):
+    for rows in column_blocks(Z, most=_PAIRED_COLUMNS):
         weighted = Z[rows] * residual.to(Z.dtype)
-        for others in column_blocks(Z, rows.start):
+        for others in column_blocks(Z, rows.start, _PAIRED_COLUMNS):
             products = (weighted @ Z[others].t()).abs_()
             if others == rows:
                 products.triu_(diagonal=1)
