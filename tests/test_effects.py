@@ -160,7 +160,8 @@ def test_frames_have_a_column_of_effects(explained):
     np.testing.assert_array_equal(frame["effect"], explanation.effect[:5].reshape(-1))
 
 
-def test_effects_cost_little_more_than_the_predictions(explained):
+def test_effects_cost_little_more_than_the_predictions(explained, monkeypatch):
+    monkeypatch.setenv("HIDESEEK_NATIVE", "0")  # the library evaluates as many networks, but is not counted
     _, explanation = explained
     work = []
     ensemble = explanation.model._ensemble
@@ -178,7 +179,7 @@ def test_effects_cost_little_more_than_the_predictions(explained):
     predicted = sum(work)
     work.clear()
     _ = fresh.effect
-    assert sum(work) < 2 * predicted
+    assert 0 < sum(work) < 2 * predicted
 
 
 def test_a_file_whose_effects_do_not_fit_together_is_refused_by_name(tmp_path):

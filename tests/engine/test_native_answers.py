@@ -1,16 +1,20 @@
 """Answers in C against those in torch, which say what is right."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
+from weakref import ref
 
 import numpy as np
 import pytest
 import torch
+from torch.nn.functional import softplus
 
 from hideseek.engine import ensemble as ensemble_module
 from hideseek.engine import native
 from hideseek.engine.ensemble import Ensemble, Kept
 from hideseek.engine.groups import Groups
-from hideseek.engine.native import NativeAnswers, can_answer, native_available
+from hideseek.engine.native import NativeAnswers, can_answer, library, native_available
 from hideseek.engine.native.library import load
 from hideseek.engine.networks import Mlp
 from hideseek.engine.scaling import Scaler
@@ -33,8 +37,8 @@ needs_library = pytest.mark.skipif(not native_available(), reason="needs the com
 
 
 def every_level():
-    library = load()
-    return range(0 if library is None else library.hideseek_levels())
+    found = load()
+    return range(0 if found is None else found.hideseek_levels())
 
 
 def make_ensemble(*, widths=(1,) * 5, hidden=(20, 24), n_outputs=3, n_seeks=1, path=False, screened=False):
@@ -74,6 +78,15 @@ def answers(ensemble, X, threshold):
         "hidden": ensemble.outputs(X, 4, softmax=True, threshold=threshold, hidden=hidden),
         "in turn": ensemble.outputs(X, 5, softmax=True, threshold=threshold, n_turns=2),
     }
+
+
+def mean_masks_at(ensemble, X, prices):
+    """Return each feature's mean mask at a price of its own."""
+    hide_layers, _ = ensemble.stack.layers()
+    a, b = ensemble.stack.hide.forward(hide_layers, ensemble.standardised(X))[:, :, : len(X)].chunk(2, dim=1)
+    low, high = ensemble.price_range[:, :, None, None].unbind(dim=1)
+    u = (torch.from_numpy(prices).log().t() - low) / (high - low) * 4 - 2
+    return ensemble.mean(torch.sigmoid(a - softplus(b + 1) * u)).t().numpy()
 
 
 @pytest.fixture
@@ -122,6 +135,25 @@ def test_blocks_of_rows_and_threads_do_not_change_a_bit(monkeypatch):
 
 
 @needs_library
+def test_memory_is_held_while_the_library_works_in_it(monkeypatch):
+    rooms, make_room = [], NativeAnswers._room
+
+    def watched(self):
+        room = make_room(self)
+        rooms.append(ref(room))
+        return room
+
+    def held(*given):
+        assert rooms[-1]() is not None, "another thread could be given this memory"
+
+    monkeypatch.setattr(NativeAnswers, "_room", watched)
+    for name in ("pack", "masks", "entries", "outputs"):
+        monkeypatch.setattr(load(), f"hideseek_{name}", held)
+    answers(make_ensemble(path=True), rows_of(make_ensemble(path=True)), 0.5)
+    assert len(rooms) > 4
+
+
+@needs_library
 def test_a_price_beyond_the_range_is_the_nearest_for_seek(in_torch):
     ensemble = replace(make_ensemble(path=True), price=10.0)
     X = rows_of(ensemble)
@@ -146,10 +178,11 @@ def test_the_library_is_asked_where_it_can_answer(monkeypatch):
     X = rows_of(ensemble)
     ensemble.masks(X)
     ensemble.outputs(X, 2, softmax=True, threshold=0.5)
-    assert len(asked) == 2
+    ensemble.entry_prices(X, 0.5)
     replace(ensemble, n_features=2).masks(X)
+    assert len(asked) == 4
     ensemble.outputs(X, 2, softmax=True)
-    assert len(asked) == 2, "rows at prices of their own, and rows mixed by the members' masks, are left to torch"
+    assert len(asked) == 4, "rows mixed by the members' masks are left to torch"
     assert not can_answer(make_ensemble(hidden=()).stack)
     assert not can_answer(replace(ensemble.stack, parameters=ensemble.stack.parameters.double()))
     monkeypatch.setenv("HIDESEEK_NATIVE", "0")
@@ -163,3 +196,38 @@ def test_without_the_library_torch_answers(monkeypatch, tmp_path):
     ensemble = make_ensemble(path=True)
     assert not can_answer(ensemble.stack)
     assert ensemble.masks(rows_of(ensemble)).shape == (150, 5)
+
+
+@needs_library
+@pytest.mark.parametrize("level", every_level())
+@pytest.mark.parametrize("case", [case for case, given in CASES.items() if given.get("path")])
+def test_a_mean_mask_is_at_the_threshold_at_the_entry_price(case, level, in_torch, monkeypatch):
+    monkeypatch.setattr(load(), "hideseek_levels", lambda: level + 1)
+    ensemble = make_ensemble(**CASES[case])
+    X = rows_of(ensemble)
+    entered = ensemble.entry_prices(X, 0.3)
+    if ensemble.kept is not None:
+        assert (np.delete(entered, ensemble.kept.features, axis=1) == 0).all()
+        entered = entered[:, ensemble.kept.features]
+    within = (entered > 1e-20) & (entered < 1e8)
+    assert within.mean() > 0.5
+    np.testing.assert_allclose(mean_masks_at(ensemble, X, entered)[within], 0.3, atol=3e-5)
+    of_two = replace(ensemble, n_features=2)
+    np.testing.assert_allclose(of_two.masks(X), in_torch(of_two.masks, X), atol=1e-4)
+
+
+@needs_library
+def test_an_entry_price_depends_on_its_row_alone(monkeypatch):
+    ensemble = make_ensemble(**CASES["groups"])
+    X = rows_of(ensemble)
+    whole = ensemble.entry_prices(X, 0.5)
+    for rows in (slice(7, 8), slice(3), slice(60, 133)):
+        np.testing.assert_array_equal(ensemble.entry_prices(X[rows], 0.5), whole[rows])
+    monkeypatch.setattr(ensemble_module, "_NATIVE_CELLS", 1)
+    np.testing.assert_array_equal(ensemble.entry_prices(X, 0.5), whole)
+
+
+@pytest.mark.parametrize("name", ["MOST_LAYERS", "MOST_ROWS"])
+def test_limits_are_those_of_the_sources(name):
+    header = (Path(native.__file__).parent / "step.h").read_text()
+    assert re.search(rf"^#define {name} (\d+)", header, re.MULTILINE)[1] == str(getattr(library, name))

@@ -123,8 +123,8 @@ class Ensemble:
 
         Shape: ``X (rows, columns)``, raw -> ``(rows, features)``.
         """
-        if (native := self._native()) is None:
-            return self.by_feature(X, lambda output: self.mean(self._masks(output)))
+        if self.n_features is not None or (native := self._native()) is None:
+            return self.by_feature(X, lambda x, output: self.mean(self._masks(x, output)))
         u = self._position()
         return self._with_screened(self._answered(X, self.visible.shape[1], lambda x, _: native.masks(x, u)))
 
@@ -138,8 +138,8 @@ class Ensemble:
 
         def job(rows: slice) -> None:
             with torch.inference_mode():
-                output = self.stack.hide.forward(hide_layers, self.standardised(X[rows]))
-                masks = self._masks(output) * self.visible[:, :, None]
+                x = self.standardised(X[rows])
+                masks = self._masks(x, self.stack.hide.forward(hide_layers, x)) * self.visible[:, :, None]
                 to_host(masks.transpose(1, 2)[:, : rows.stop - rows.start], out[:, rows])
 
         self._for_each_block(job, len(X))
@@ -150,8 +150,10 @@ class Ensemble:
 
         0 for features that were screened away. Shape: ``X (rows, columns)``, raw -> ``(rows, features)``.
         """
-        price_range = self.price_range
-        return self.by_feature(X, lambda output: entry_log_prices(output, price_range, self.mean, threshold).exp_())
+        if (native := self._native()) is None:
+            return self.by_feature(X, lambda x, output: self._entry_log_prices(x, output, threshold).exp_())
+        found = self._answered(X, self.visible.shape[1], lambda x, _: np.exp(native.entry_log_prices(x, threshold)))
+        return self._with_screened(found)
 
     @property
     def price_range(self) -> Tensor:
@@ -160,26 +162,36 @@ class Ensemble:
             raise ValueError("the members of this ensemble were trained at one price and have no price range")
         return self.stack.price_range
 
-    def _masks(self, output: Tensor) -> Tensor:
-        """Return the members' masks from Hide's output, at ``price`` or for ``n_features`` selected features."""
+    def _masks(self, x: Tensor, output: Tensor) -> Tensor:
+        """Return the members' masks, at ``price`` or for ``n_features`` selected features.
+
+        Shape: as of ``by_feature``; the result ``(members, features, rows)``.
+        """
         if self.n_features is None:
             u = self._position()
             return masks(output, None if u is None else u[:, None])
-        return masks_of_best(output, self.price_range, self.mean, self.threshold, self.n_features)
+        entered = self._entry_log_prices(x, output, self.threshold)
+        return masks_of_best(output, self.price_range, self.mean, self.threshold, self.n_features, entered)
 
-    def by_feature(self, X: Rows, of_output: Callable[[Tensor], Tensor]) -> NDArray[np.float32]:
+    def _entry_log_prices(self, x: Tensor, output: Tensor, threshold: float) -> Tensor:
+        """Return what ``path.entry_log_prices`` does. Shape: as of ``by_feature``."""
+        if (native := self._native()) is None:
+            return entry_log_prices(output, self.price_range, self.mean, threshold)
+        return torch.from_numpy(native.entry_log_prices(x[0].t(), threshold)).t()
+
+    def by_feature(self, X: Rows, of_output: Callable[[Tensor, Tensor], Tensor]) -> NDArray[np.float32]:
         """Return one number per row and feature, computed from Hide's output; 0 for features that were screened away.
 
-        Shape: ``of_output``: ``(members, outputs, rows)`` -> ``(features, rows)``; ``X (rows, columns)``, raw ->
-        ``(rows, features)``.
+        Shape: ``of_output``: ``x (members, inputs, rows)``, ``output (members, outputs, rows)`` ->
+        ``(features, rows)``; ``X (rows, columns)``, raw -> ``(rows, features)``.
         """
         out = np.empty((len(X), self.visible.shape[1]), dtype=np.float32)
         hide_layers, _ = self.stack.layers()
 
         def job(rows: slice) -> None:
             with torch.inference_mode():
-                output = self.stack.hide.forward(hide_layers, self.standardised(X[rows]))
-                to_host(of_output(output).t()[: rows.stop - rows.start], out[rows])
+                x = self.standardised(X[rows])
+                to_host(of_output(x, self.stack.hide.forward(hide_layers, x)).t()[: rows.stop - rows.start], out[rows])
 
         self._for_each_block(job, len(X))
         return self._with_screened(out)
@@ -194,9 +206,7 @@ class Ensemble:
 
     def _native(self) -> NativeAnswers | None:
         """Return what answers in place of torch, which it does several times as fast; None where it cannot."""
-        if self.n_features is not None or not can_answer(self.stack):
-            return None
-        return NativeAnswers(self.stack, self._share())
+        return NativeAnswers(self.stack, self._share()) if can_answer(self.stack) else None
 
     def _answered(
         self, X: Rows, n_answers: int, answer: Callable[[Tensor, slice], NDArray[np.float32]]
@@ -258,7 +268,8 @@ class Ensemble:
         Shape: ``(rows, columns)`` -> ``(rows, outputs)``.
         """
         draws, also_hidden = self.pool[:n_draws], None if hidden is None else self._positions(hidden)
-        if threshold is None or self.draws_given_row or (native := self._native()) is None:
+        is_plain = self.n_features is None and not self.draws_given_row
+        if threshold is None or not is_plain or (native := self._native()) is None:
             return self._outputs_by_torch(X, draws, also_hidden, softmax=softmax, threshold=threshold, n_turns=n_turns)
 
         u = self._position()
@@ -289,7 +300,7 @@ class Ensemble:
         def job(rows: slice) -> None:
             with torch.inference_mode():
                 x = self.standardised(X[rows])
-                mask = self._shown(self._masks(self.stack.hide.forward(hide_layers, x)), threshold)
+                mask = self._shown(self._masks(x, self.stack.hide.forward(hide_layers, x)), threshold)
                 if also_hidden is not None:
                     _hide(mask, also_hidden[rows])
                 x, mask = x[: len(mask)], self.stack.by_column(mask)

@@ -18,6 +18,9 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 __all__ = [
+    "BISECTIONS",
+    "CHEAPEST",
+    "DEAREST",
     "FARTHEST_LOGIT",
     "HALF_WIDTH",
     "ab_slopes",
@@ -37,7 +40,7 @@ FARTHEST_LOGIT = 20.0
 """Logit of a mask from which training pulls it back. A mask that is one to the last bit has no gradient: no price hides
 its feature again, not even where the network has only extended what it learned of other rows."""
 
-_CHEAPEST, _DEAREST, _BISECTIONS = -60.0, 20.0, 30
+CHEAPEST, DEAREST, BISECTIONS = -60.0, 20.0, 30
 """Logarithms of the prices between which an entry is searched (wider than any trained range), and the steps."""
 
 
@@ -99,8 +102,8 @@ def entry_log_prices(output: Tensor, price_range: Tensor, mean: Callable[[Tensor
     slope = softplus(b + 1)
     low, high = (end[:, None, None] for end in price_range.unbind(dim=1))
     scale = 2 * HALF_WIDTH / (high - low)
-    bottom, top = torch.full_like(a[0], _CHEAPEST), torch.full_like(a[0], _DEAREST)
-    for _ in range(_BISECTIONS):
+    bottom, top = torch.full_like(a[0], CHEAPEST), torch.full_like(a[0], DEAREST)
+    for _ in range(BISECTIONS):
         middle = (bottom + top) / 2
         selected = mean(torch.sigmoid(a - slope * ((middle - low) * scale - HALF_WIDTH))) > threshold
         bottom, top = torch.where(selected, middle, bottom), torch.where(selected, top, middle)
@@ -108,16 +111,21 @@ def entry_log_prices(output: Tensor, price_range: Tensor, mean: Callable[[Tensor
 
 
 def masks_of_best(
-    output: Tensor, price_range: Tensor, mean: Callable[[Tensor], Tensor], threshold: float, n_features: int
+    output: Tensor,
+    price_range: Tensor,
+    mean: Callable[[Tensor], Tensor],
+    threshold: float,
+    n_features: int,
+    entered: Tensor,
 ) -> Tensor:
     """Return the members' masks at a price of each row at which so many features are selected.
 
     Features that enter at one price, as on tables without noise, are ranked by their mean mask at the highest price of
     training; the masks of those beyond ``n_features`` are then lowered to the threshold.
 
-    Shape: as of ``entry_log_prices``; the result ``(members, features, rows)``.
+    Shape: ``entered``, the result of ``entry_log_prices``, ``(features, rows)``; the result
+    ``(members, features, rows)``.
     """
-    entered = entry_log_prices(output, price_range, mean, threshold)
     at_highest = mean(mask_at(output, torch.full((len(output), 1), HALF_WIDTH).to(output)))
     ties = at_highest.argsort(dim=0, descending=True, stable=True)
     order = ties.gather(0, entered.gather(0, ties).argsort(dim=0, descending=True, stable=True))

@@ -71,6 +71,67 @@ void NAMED(masks, VARIANT)(const Task *task, const Question *question, float *sp
     restore_mode(mode);
 }
 
+/* ---- entry prices ---- */
+
+/* Keep a member's logits of a block of rows as straight lines of the log price p: level - slope p, in place of a and b. */
+static void keep_lines(const Task *task, const Question *question, const Room *room, long member, int n_padded)
+{
+    const long features = task->n_features;
+    const float low = task->log_prices[2 * member], high = task->log_prices[2 * member + 1];
+    const float scale = 2.0f * question->half_width / (high - low), middle = low * scale + question->half_width;
+    float *lines = question->lines + 2 * member * features * MOST_ROWS;
+    for (long f = 0; f < features; f++)
+        for (int r = 0; r < n_padded; r += LANES) {
+            const float *a = room->hide.output + f * MOST_ROWS + r;
+            Vector unused, slope = softplus(load(a + features * MOST_ROWS) + 1.0f, &unused);
+            store(lines + f * MOST_ROWS + r, load(a) + slope * middle);
+            store(lines + (features + f) * MOST_ROWS + r, slope * scale);
+        }
+}
+
+/* The mean mask of a feature at these log prices. */
+INLINE Vector mean_mask(const Task *task, const Question *question, long f, int r, Vector log_price)
+{
+    const long features = task->n_features;
+    Vector mean = {0};
+    for (long member = 0; member < task->n_members; member++) {
+        const float *level = question->lines + (2 * member * features + f) * MOST_ROWS + r;
+        mean += sigmoid(load(level) - load(level + features * MOST_ROWS) * log_price) *
+                question->share[member * features + f];
+    }
+    return mean;
+}
+
+/* The mean mask falls with the price, so that halving finds the highest log price at which it is over the threshold. */
+void NAMED(entries, VARIANT)(const Task *task, const Question *question, float *space)
+{
+    const unsigned mode = flush_tiny();
+    const long features = task->n_features, columns = task->n_columns;
+    Room room;
+    arrange(task, &room, space);
+    for (int64_t first = 0; first < question->n_rows; first += MOST_ROWS) {
+        const int n = rows_of_block(question->n_rows - first), n_padded = whole_vectors(n);
+        for (long member = 0; member < task->n_members; member++) {
+            turn_to(task, &room, question->weights + member * room.n_weights);
+            forward(&room.hide, question->x + first * columns, columns, n, n_padded);
+            keep_lines(task, question, &room, member, n_padded);
+        }
+        for (long f = 0; f < features; f++)
+            for (int r = 0; r < n_padded; r += LANES) {
+                Vector bottom = all(question->lowest), top = all(question->highest);
+                for (int64_t i = 0; i < question->n_halvings; i++) {
+                    const Vector middle = (bottom + top) * 0.5f;
+                    const IntVector selected = mean_mask(task, question, f, r, middle) > question->threshold;
+                    bottom = where(selected, middle) + where(~selected, bottom);
+                    top = where(~selected, middle) + where(selected, top);
+                }
+                store(room.mask + f * MOST_ROWS + r, bottom);
+            }
+        hand_over(room.mask, features, n, 1.0f, question->out + first * features);
+    }
+    restore_mode(mode);
+}
+
 /* ---- predictions ---- */
 
 /* z is x where a feature is shown, else a draw. */

@@ -10,9 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from hideseek.engine.native.library import MOST_LAYERS, Question, Task, load
+from hideseek.engine.native.library import MOST_LAYERS, MOST_ROWS, Question, Task, load
 from hideseek.engine.native.task import describe
-from hideseek.engine.path import HALF_WIDTH
+from hideseek.engine.path import BISECTIONS, CHEAPEST, DEAREST, HALF_WIDTH
 from hideseek.engine.stack import Stack
 
 __all__ = ["NativeAnswers", "can_answer"]
@@ -50,13 +50,31 @@ class NativeAnswers:
         self._room_floats = room_floats.value
         self._weights = torch.zeros(stack.n_members, moment_floats.value // 2)
         self._share = share.contiguous()
-        library.hideseek_pack(self._level, byref(self._task), self._room().ctypes.data, self._weights.data_ptr())
+        room = self._room()
+        library.hideseek_pack(self._level, byref(self._task), room.data_ptr(), self._weights.data_ptr())
 
     def masks(self, x: Tensor, u: Tensor | None) -> NDArray[np.float32]:
         """Return the mean masks of standardised rows. Shape: ``(rows, inputs)`` -> ``(rows, features)``."""
         x, u = x.contiguous(), self._positions(u)
         question = Question(n_rows=len(x), x=x.data_ptr(), share=self._share.data_ptr(), u=u.data_ptr())
         return self._asked(self._library.hideseek_masks, question, self._share.shape[1])
+
+    def entry_log_prices(self, x: Tensor, threshold: float) -> NDArray[np.float32]:
+        """Return what ``path.entry_log_prices`` does. Shape: ``x (rows, inputs)`` -> ``(rows, features)``."""
+        x, (n_members, n_features) = x.contiguous(), self._share.shape
+        lines = np.empty((n_members, 2, n_features, MOST_ROWS), dtype=np.float32)
+        question = Question(
+            n_rows=len(x),
+            x=x.data_ptr(),
+            lines=lines.ctypes.data,
+            share=self._share.data_ptr(),
+            threshold=threshold,
+            half_width=HALF_WIDTH,
+            lowest=CHEAPEST,
+            highest=DEAREST,
+            n_halvings=BISECTIONS,
+        )
+        return self._asked(self._library.hideseek_entries, question, n_features)
 
     def outputs(
         self,
@@ -99,11 +117,11 @@ class NativeAnswers:
 
     def _asked(self, ask: Callable[..., None], question: Question, n_answers: int) -> NDArray[np.float32]:
         """Return the answers to a question. Shape: ``(rows, answers)``."""
-        out = np.empty((question.n_rows, n_answers), dtype=np.float32)
+        out, room = np.empty((question.n_rows, n_answers), dtype=np.float32), self._room()
         question.weights, question.out = self._weights.data_ptr(), out.ctypes.data
-        ask(self._level, byref(self._task), byref(question), self._room().ctypes.data)
+        ask(self._level, byref(self._task), byref(question), room.data_ptr())
         return out
 
-    def _room(self) -> NDArray[np.float32]:
-        """Return memory for one thread to work in."""
-        return np.empty(self._room_floats, dtype=np.float32)
+    def _room(self) -> Tensor:
+        """Return memory for one thread to work in. The caller holds it while the library runs."""
+        return torch.empty(self._room_floats)

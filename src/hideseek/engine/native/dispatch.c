@@ -11,15 +11,15 @@ typedef struct {
     Sizes *sizes;
     Run *run;
     Pack *pack;
-    Ask *masks, *outputs;
+    Ask *masks, *entries, *outputs;
 } Build;
 
 #define DECLARED(set) \
     Sizes sizes_##set; \
     Run run_##set; \
     Pack pack_##set; \
-    Ask masks_##set, outputs_##set;
-#define BUILD(set) {sizes_##set, run_##set, pack_##set, masks_##set, outputs_##set}
+    Ask masks_##set, entries_##set, outputs_##set;
+#define BUILD(set) {sizes_##set, run_##set, pack_##set, masks_##set, entries_##set, outputs_##set}
 
 DECLARED(base)
 #ifdef WITH_AVX2
@@ -78,6 +78,12 @@ void hideseek_pack(int level, const Task *task, float *room, float *packed) { bu
 void hideseek_masks(int level, const Task *task, const Question *question, float *room)
 {
     builds[level].masks(task, question, room);
+}
+
+/* Fill the logarithm of the highest price at which each feature of each row is selected. */
+void hideseek_entries(int level, const Task *task, const Question *question, float *room)
+{
+    builds[level].entries(task, question, room);
 }
 
 /* Fill the mean of the Seeks' outputs for each row, which sees what is shown of it. */

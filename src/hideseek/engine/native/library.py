@@ -10,9 +10,10 @@ from pathlib import Path
 
 from hideseek.engine.native.compile import LIBRARY, source_digest
 
-__all__ = ["MOST_LAYERS", "Question", "Task", "load"]
+__all__ = ["MOST_LAYERS", "MOST_ROWS", "Question", "Task", "load"]
 
-MOST_LAYERS = 8
+MOST_LAYERS, MOST_ROWS = 8, 64
+"""As in ``step.h``."""
 
 _Sizes = c_int64 * (MOST_LAYERS + 1)
 
@@ -41,7 +42,9 @@ class Question(ctypes.Structure):
 
     _fields_ = [
         *((name, c_int64) for name in ("n_rows", "n_draws", "n_turns", "softmax")),
-        *((name, c_void_p) for name in ("x", "shown", "draws", "u", "share", "weights", "out")),
+        *((name, c_void_p) for name in ("x", "shown", "draws", "u", "lines", "share", "weights", "out")),
+        *((name, c_float) for name in ("threshold", "half_width", "lowest", "highest")),
+        ("n_halvings", c_int64),
     ]
 
 
@@ -64,7 +67,8 @@ def _load(path: Path) -> ctypes.CDLL | None:
     library.hideseek_sizes.argtypes = [c_int, task, POINTER(c_int64), POINTER(c_int64)]
     library.hideseek_run.argtypes = [c_int, task, c_void_p, c_int64, c_int64, c_int64, c_void_p]
     library.hideseek_pack.argtypes = [c_int, task, c_void_p, c_void_p]
-    library.hideseek_masks.argtypes = library.hideseek_outputs.argtypes = [c_int, task, question, c_void_p]
-    for name in ("sizes", "run", "pack", "masks", "outputs"):
+    for name in ("masks", "entries", "outputs"):
+        getattr(library, f"hideseek_{name}").argtypes = [c_int, task, question, c_void_p]
+    for name in ("sizes", "run", "pack", "masks", "entries", "outputs"):
         getattr(library, f"hideseek_{name}").restype = None
     return library

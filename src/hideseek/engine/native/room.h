@@ -6,8 +6,6 @@
 #include "step.h"
 #include "vector.h"
 
-#define MOST_ROWS 64
-
 typedef struct {
     int n_inputs, n_outputs, output; /* output: whether this is the last layer */
     long width; /* floats of a row of the matrix */

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #define MOST_LAYERS 8
+#define MOST_ROWS 64 /* of a block */
 
 enum Loss { CLASS_NUMBERS, CLASS_PROBABILITIES, VALUES };
 
@@ -24,7 +25,7 @@ typedef struct {
     const uint64_t *batch_keys, *replacement_keys, *price_keys; /* of the streams: (members,) */
     const float *price; /* (members,) */
     const float *visible; /* (members, features) */
-    const float *log_prices; /* ends of the range of prices: (members, 2), or null */
+    const float *log_prices; /* ends of each member's range of prices: (members, 2), or null */
     float *parameters; /* as in Stack */
     const float *trainable; /* of the shape of the parameters, or null */
     float *moments; /* what Adam remembers: (members, moment_floats) */
@@ -49,9 +50,13 @@ typedef struct {
     const uint8_t *shown; /* (rows, features) */
     const float *draws; /* what hidden columns are replaced with: (draws, columns) */
     const float *u; /* the position of the price in each member's range: (members,) */
+    float *lines; /* room for the logits of one block of rows: (members, 2, features, MOST_ROWS) */
     const float *share; /* of each member in the mean mask: (members, features) */
     float *weights; /* as ``pack`` lays them out */
     float *out; /* (rows, features), (rows, outputs) */
+    float threshold; /* a feature is selected where its mean mask is greater */
+    float half_width, lowest, highest; /* position of the highest price; logarithms of the prices to search between */
+    int64_t n_halvings;
 } Question;
 
 #endif

@@ -105,7 +105,7 @@ class NativeSteps(Steps):
         if stack.n_seeks > 1 or problem.fold is not None:
             self._give(own_rows=own_rows(problem).int())
         if stack.price_range is not None:
-            self._give(log_prices=stack.price_range, price_keys=Keys(problem.seeds, Stream.PRICE).stream_keys)
+            self._give(price_keys=Keys(problem.seeds, Stream.PRICE).stream_keys)
         if problem.trainable is not None:
             self._give(trainable=problem.trainable)
         self._give(loss_sum=self._loss_sum, mask_sum=self._mask_sum)

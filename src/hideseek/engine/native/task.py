@@ -21,7 +21,10 @@ def describe(task: Task, stack: Stack) -> list[Tensor]:
         getattr(task, name)[: len(sizes)] = sizes
     feature = torch.arange(task.n_columns) if stack.groups is None else stack.groups.feature
     starts = torch.searchsorted(feature, torch.arange(task.n_features + 1))
-    return give(task, first_column=starts.int(), feature=feature.int(), parameters=stack.parameters)
+    tensors = {"first_column": starts.int(), "feature": feature.int(), "parameters": stack.parameters}
+    if stack.price_range is not None:
+        tensors["log_prices"] = stack.price_range
+    return give(task, **tensors)
 
 
 def give(task: Task, **tensors: Tensor) -> list[Tensor]:
