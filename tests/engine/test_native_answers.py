@@ -171,6 +171,16 @@ def test_no_rows_have_no_answers():
 
 
 @needs_library
+def test_rows_in_double_precision_are_converted():
+    ensemble = make_ensemble(path=True)
+    X = rows_of(ensemble)
+    standardised = ensemble.inputs(X).double()
+    for name, values in answers(ensemble, standardised, 0.5).items():
+        np.testing.assert_array_equal(values, answers(ensemble, X, 0.5)[name], err_msg=name)
+    np.testing.assert_array_equal(ensemble.entry_prices(standardised, 0.5), ensemble.entry_prices(X, 0.5))
+
+
+@needs_library
 def test_the_library_is_asked_where_it_can_answer(monkeypatch):
     asked = []
     monkeypatch.setattr(ensemble_module, "NativeAnswers", lambda *given: asked.append(given) or NativeAnswers(*given))

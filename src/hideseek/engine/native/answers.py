@@ -55,13 +55,13 @@ class NativeAnswers:
 
     def masks(self, x: Tensor, u: Tensor | None) -> NDArray[np.float32]:
         """Return the mean masks of standardised rows. Shape: ``(rows, inputs)`` -> ``(rows, features)``."""
-        x, u = x.contiguous(), self._positions(u)
+        x, u = x.float().contiguous(), self._positions(u)
         question = Question(n_rows=len(x), x=x.data_ptr(), share=self._share.data_ptr(), u=u.data_ptr())
         return self._asked(self._library.hideseek_masks, question, self._share.shape[1])
 
     def entry_log_prices(self, x: Tensor, threshold: float) -> NDArray[np.float32]:
         """Return what ``path.entry_log_prices`` does. Shape: ``x (rows, inputs)`` -> ``(rows, features)``."""
-        x, (n_members, n_features) = x.contiguous(), self._share.shape
+        x, (n_members, n_features) = x.float().contiguous(), self._share.shape
         lines = np.empty((n_members, 2, n_features, MOST_ROWS), dtype=np.float32)
         question = Question(
             n_rows=len(x),
@@ -98,7 +98,7 @@ class NativeAnswers:
 
         Shape: ``(rows, outputs)``.
         """
-        x, draws, shown = x.contiguous(), draws.contiguous(), np.ascontiguousarray(shown)
+        x, draws, shown = x.float().contiguous(), draws.float().contiguous(), np.ascontiguousarray(shown)
         u = self._positions(u).clamp(-HALF_WIDTH, HALF_WIDTH)
         question = Question(
             n_rows=len(x),
