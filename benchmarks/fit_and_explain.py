@@ -44,7 +44,7 @@ def main() -> None:
     def ours(preset: str) -> Callable[[], NDArray[np.bool_]]:
         return lambda: HideSeekClassifier(preset, device="cpu", random_state=0).fit(train.X, train.y).select(test.X)
 
-    contestants = {PEER: peer, **{preset: ours(preset) for preset in ("balanced", "fast", "paper")}}
+    contestants = {PEER: peer, **{preset: ours(preset) for preset in PRESETS}}
     seconds: dict[str, list[float]] = {name: [] for name in contestants}
     quality = {}
     for _ in range(arguments.rounds):
