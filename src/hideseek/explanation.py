@@ -236,10 +236,11 @@ class Explanation:
             rows, features = (slice(None), key) if are_names(key) else (key, slice(None))
         i = positions(rows, len(self), "row")
         j = positions(by_name(features, self.feature_names), len(self.feature_names), "feature")
+        names = self.feature_names
         part = Explanation(
             self.importance[i][:, j],
             self.selected[i][:, j],
-            feature_names=[self.feature_names[k] for k in np.arange(len(self.feature_names))[j]],
+            feature_names=names[j] if isinstance(j, slice) else [names[k] for k in np.arange(len(names))[j]],
             data=None if self.data is None else self.data[i][:, j],
             row_labels=self.row_labels[i],
             importance_kind=self.importance_kind,

@@ -14,7 +14,7 @@ _LONGEST_REPR = 200
 
 def column_names(given: Iterable[object] | None, n_columns: int) -> list[str]:
     """Return the given names as text, or x1, x2, ... if there are none."""
-    return [f"x{j + 1}" for j in range(n_columns)] if given is None else [str(name) for name in given]
+    return [f"x{j + 1}" for j in range(n_columns)] if given is None else list(map(str, given))
 
 
 def did_you_mean(word: Any, known: Iterable[str]) -> str:

@@ -1,6 +1,8 @@
 import io
 import json
+from types import SimpleNamespace
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
@@ -8,6 +10,7 @@ import pytest
 
 import hideseek
 from hideseek import HideSeekClassifier, HideSeekRegressor
+from hideseek.cli._columns import features_for
 
 
 @pytest.fixture
@@ -132,6 +135,15 @@ def test_missing_columns_are_named(run, saved, table, tmp_path):
     code, out, err = run("explain", saved, tmp_path / "data.csv")
     assert (code, out) == (1, "")
     assert "data.csv lacks 2 of the model's 4 features: x2 and x4; did you mean 'X2'?" in err
+
+
+def test_the_names_of_a_wide_table_are_listed_once(monkeypatch):
+    names = [f"c{j}" for j in range(50)]
+    table, listed = nw.from_native(pd.DataFrame(0.0, index=[0], columns=[*names, "y"])), []
+    monkeypatch.setattr(nw.DataFrame, "columns", property(lambda _: listed.append(1) or [*names, "y"]))
+    model = SimpleNamespace(feature_names_in_=np.array(names[::-1], dtype=object))
+    assert list(features_for(model, table, "data").columns) == names[::-1]
+    assert len(listed) == 1
 
 
 @pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")  # 50 steps teach little

@@ -2,6 +2,7 @@ import doctest
 import json
 from datetime import UTC, date, datetime, timedelta
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -188,7 +189,15 @@ def test_durations_are_days_in_every_library(library):
         ([[1, "a"]], False),
         (pd.DataFrame({"a": [1, 2], "b": [True, False]}), True),
         (pd.DataFrame({"a": [1, None]}), False),
+        (pd.DataFrame({"a": [1, None]}, dtype="Int64"), False),
+        (pd.DataFrame({"a": [1.5, None]}, dtype="Float64"), False),
+        (pd.DataFrame({"a": [1.5, None]}, dtype="float[pyarrow]"), False),
+        (pd.DataFrame({"a": [1.5, 2.5]}, dtype="double[pyarrow]"), True),
         (pl.DataFrame({"a": [1.0, float("nan")]}), False),
+        (pl.DataFrame({"a": [1.0, None]}), False),
+        (pl.DataFrame({"a": [True, None]}), False),
+        (pa.table({"a": [1.0, None]}), False),
+        (pa.table({"a": pa.array([1.0, 2.0], pa.float32())}), True),
         (pa.table({"a": [1, 2]}), True),
         (pl.DataFrame({"a": ["x"]}).lazy(), True),
         (np.ones(3), True),
@@ -196,6 +205,15 @@ def test_durations_are_days_in_every_library(library):
 )
 def test_numbers_alone_need_no_encoder(table, numbers):
     assert only_numbers(table) is numbers
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_wide_frame_is_read_without_a_search_for_each_column(make, monkeypatch):
+    frame, searched = make({f"c{j}": [1.0, 2.0] for j in range(50)}), []
+    monkeypatch.setattr(nw.DataFrame, "__getitem__", lambda *given: searched.append(given))
+    assert only_numbers(frame)
+    assert [column.name for column in Table(frame).columns()] == [f"c{j}" for j in range(50)]
+    assert searched == []
 
 
 # -- groups, values, JSON -----------------------------------------------------------------------------------------

@@ -31,7 +31,8 @@ def features_for(model: Any, table: nw.DataFrame[Any], source: str) -> Any:
     names = getattr(model, "feature_names_in_", None)
     if names is None:  # fitted on an array: columns are matched by position
         return table.to_numpy()
-    missing = [str(name) for name in names if name not in table.columns]
+    known = set(table.columns)
+    missing = [str(name) for name in names if name not in known]
     if missing:
         hint = did_you_mean(missing[0], not_used(model, table))
         raise InputError(f"{source} lacks {len(missing)} of the model's {len(names)} features: {some(missing)}{hint}")

@@ -18,6 +18,8 @@ _EPOCH = datetime(1970, 1, 1)
 
 def plain(value: Any) -> Any:
     """Return the value as plain Python text, number, boolean, date or duration; None if missing; else its text."""
+    if type(value) is float:  # the usual case, told at once: wide tables have millions of cells
+        return value if value == value else None
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, np.generic):
@@ -31,11 +33,11 @@ def plain(value: Any) -> Any:
 
 def kind_of(values: Sequence[Any]) -> str:
     """Return the common kind of all present values: boolean, number, date, duration, else "category", or "empty"."""
-    present = [value for value in values if value is not None]
-    if not present:
+    found = {type(value) for value in values if value is not None}
+    if not found:
         return "empty"
-    for kind, types in (("boolean", bool), ("number", Real), ("date", date), ("duration", timedelta)):
-        if all(isinstance(value, types) for value in present):
+    for kind, expected in (("boolean", bool), ("number", Real), ("date", date), ("duration", timedelta)):
+        if all(issubclass(each, expected) for each in found):
             return kind
     return "category"
 

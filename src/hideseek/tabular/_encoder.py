@@ -178,10 +178,10 @@ class TableEncoder:
         if self._all_numbers:
             return self.column_values(table)
         values = [column.values for column in table.columns()]
-        parts = []
-        for _, columns in self.features:
-            several = list(zip(*(values[j] for j in columns), strict=True))
-            parts.append(values[columns[0]] if len(columns) == 1 else several)
+        parts = [
+            values[columns[0]] if len(columns) == 1 else list(zip(*(values[j] for j in columns), strict=True))
+            for _, columns in self.features
+        ]
         return _object_table(parts, len(table))
 
     def to_columns(self, by_feature: NDArray[Any]) -> NDArray[Any]:

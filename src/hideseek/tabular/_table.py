@@ -90,7 +90,7 @@ class Table:
         """
         if not isinstance(self._source, nw.DataFrame):
             return [_from_array(name, self._source[:, j]) for j, name in enumerate(self.names)]
-        series = [self._source[:, j] for j in range(self._source.shape[1])]
+        series = list(self._source.iter_columns())
         odd = [f"{one.name!r} ({one.dtype})" for one in series if not _is_known(one.dtype)]
         if odd:
             raise InputError(
@@ -108,18 +108,20 @@ def _is_known(dtype: Any) -> bool:
 
 
 def _from_series(name: str, series: Any) -> Column:
-    dtype, missing = series.dtype, series.is_null().to_numpy()
+    dtype = series.dtype
 
     def cells() -> list[Any]:
         try:
             values = series.to_list()
         except (OverflowError, ValueError) as error:  # a date out of Python's range
             raise InputError(f"X has values that cannot be read in {name!r}: {error}; correct or drop them") from error
+        missing = series.is_null().to_numpy()
         return [None if gone else plain(value) for value, gone in zip(values, missing, strict=True)]
 
     if dtype.is_numeric() or dtype == nw.Boolean:
         numbers = _as_floats(series)
         return Column(name, "boolean" if dtype == nw.Boolean else "number", numbers, (), cells)
+    missing = series.is_null().to_numpy()
     if missing.all():
         return Column(name, "empty", np.full(len(series), np.nan), (), cells)
     if dtype == nw.Date or dtype == nw.Datetime:
@@ -137,6 +139,8 @@ def _from_series(name: str, series: Any) -> Column:
 
 
 def _as_floats(series: Any) -> NDArray[np.float64]:
+    if series.dtype.is_float():
+        return np.asarray(series.to_numpy(), dtype=np.float64)  # what is missing becomes NaN
     try:
         return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
     except ValueError:  # pyarrow refuses integers that a float cannot hold exactly
@@ -192,7 +196,7 @@ def only_numbers(X: Any) -> bool:
         return True
     if isinstance(frame, nw.DataFrame):
         numeric = all(dtype.is_numeric() or dtype == nw.Boolean for dtype in frame.schema.values())
-        return numeric and not any(_has_holes(frame[:, j]) for j in range(frame.shape[1]))
+        return numeric and not any(map(_has_holes, frame.iter_columns()))
     if hasattr(X, "toarray") or hasattr(X, "collect"):
         return True
     try:
@@ -215,4 +219,6 @@ def _objects(X: Any) -> Any:
 
 
 def _has_holes(series: Any) -> bool:
-    return bool(series.is_null().any()) or (series.dtype.is_float() and bool(series.is_nan().any()))
+    if series.dtype.is_float():
+        return bool(np.isnan(_as_floats(series)).any())
+    return bool(series.is_null().any())

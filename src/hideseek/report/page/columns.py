@@ -97,10 +97,11 @@ def _columns(explanation: Explanation, given: Categories, encoder: TableEncoder 
     if data.dtype != object:
         named = enumerate(zip(explanation.feature_names, data.T.astype(np.float64, copy=False), strict=True))
         return [_of_numbers(name, j, values, given.get(name)) for j, (name, values) in named]
+    known = {} if encoder is None else _columns_of_features(encoder)
     parts = [
         (j, *part)
         for j, feature in enumerate(explanation.feature_names)
-        for part in _parts(feature, data[:, j].tolist(), encoder)
+        for part in _parts(feature, data[:, j].tolist(), known.get(feature, []))
     ]
     table = np.empty((len(data), len(parts)), dtype=object)
     for k, (_, _, _, cells) in enumerate(parts):
@@ -111,17 +112,26 @@ def _columns(explanation: Explanation, given: Categories, encoder: TableEncoder 
     ]
 
 
+def _columns_of_features(encoder: TableEncoder) -> dict[str, list[tuple[str, Code | None]]]:
+    """Return the name and code of each column of a feature, by the feature's name."""
+    return {name: [(encoder.names[k], encoder.codes[k]) for k in columns] for name, columns in encoder.features}
+
+
 def _parts(
-    feature: str, cells: list[Any], encoder: TableEncoder | None
+    feature: str, cells: list[Any], known: list[tuple[str, Code | None]]
 ) -> list[tuple[str, Code | None, Sequence[Any]]]:
-    """Return the columns that a feature consists of: name, code and cells of each."""
+    """Return the columns that a feature consists of: name, code and cells of each.
+
+    Args:
+        feature: The name of the feature.
+        cells: Its values; tuples, if the feature is a group.
+        known: Name and code of each column, if an encoder tells.
+    """
     is_group = all(isinstance(cell, tuple) for cell in cells)
     columns: list[Sequence[Any]] = list(zip(*cells, strict=True)) if is_group else [cells]
-    known = {} if encoder is None else dict(encoder.features)
-    if encoder is None or len(known.get(feature, ())) != len(columns):
-        titles = [f"{feature} {i + 1}" for i in range(len(columns))] if is_group else [feature]
-        return [(title, None, column) for title, column in zip(titles, columns, strict=True)]
-    return [(encoder.names[k], encoder.codes[k], column) for k, column in zip(known[feature], columns, strict=True)]
+    if len(known) != len(columns):
+        known = [(f"{feature} {i + 1}" if is_group else feature, None) for i in range(len(columns))]
+    return [(title, code, column) for (title, code), column in zip(known, columns, strict=True)]
 
 
 def _column(name: str, feature: int, cells: Cells, code: Code | None, names: Mapping[Any, str] | None) -> Column:

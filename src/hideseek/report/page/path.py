@@ -79,9 +79,8 @@ def _first_levels(part: Explanation, prices: NDArray[np.float64], chosen: int) -
     if len(prices) == 1:
         return (~part.selected).astype(np.uint8)
     entry = np.asarray(part.entry_price, dtype=np.float64) * (1 + _ROUNDING)
-    first = np.searchsorted(-prices, -entry.reshape(-1)).reshape(entry.shape)
-    first = np.where(part.selected, np.minimum(first, chosen), np.maximum(first, chosen + 1))
-    return first.astype(np.uint8)
+    first = np.searchsorted(-prices, -entry.reshape(-1)).astype(np.uint8).reshape(entry.shape)
+    return np.where(part.selected, np.minimum(first, np.uint8(chosen)), np.maximum(first, np.uint8(chosen + 1)))
 
 
 def _shares(first: NDArray[np.uint8], group: NDArray[np.int64], n_groups: int, n_levels: int) -> NDArray[np.float64]:
