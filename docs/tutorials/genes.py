@@ -7,7 +7,7 @@ breast cancer data that come with the library, and 17,714 columns made by shuffl
 column has the distribution of a gene and tells nothing, so every selected one of them would be an error that can be
 counted.
 
-Takes about ten seconds. The genes are downloaded once (``pip install 'hideseek[data,plot]'``), or
+Takes about 10 seconds on one CPU core. The genes are downloaded once (``pip install 'hideseek[data,plot]'``), or
 read from the folder that ``HIDESEEK_DATA`` names.
 """
 
