@@ -31,6 +31,9 @@ def answers_of(onnx, tmp_path):
         file = onnx.load(tmp_path / "model.onnx")
         onnx.checker.check_model(file, full_check=True)
         assert {node.domain for node in file.graph.node} == {""}
+        (scan,) = (node for node in file.graph.node if node.op_type == "Scan")
+        (sums,) = next(part.g.output for part in scan.attribute if part.name == "body")
+        assert len(sums.type.tensor_type.shape.dim) == 2, "ONNX Runtime 1.20 refuses a body that does not say"
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         session = onnxruntime.InferenceSession(tmp_path / "model.onnx", options, providers=["CPUExecutionProvider"])

@@ -58,10 +58,10 @@ class Graph:
         """Add up along an axis."""
         return self.add("ReduceSum", values, self.constant([axis], np.int64), keepdims=int(keep))
 
-    def tensor(self, name: str, dtype: Any, shape: Iterable[int | str] | None) -> Any:
+    def tensor(self, name: str, dtype: Any, shape: Iterable[int | str]) -> Any:
         """Describe an input or output; a size that is text is free."""
         kind = self._onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-        return self._onnx.helper.make_tensor_value_info(name, kind, None if shape is None else list(shape))
+        return self._onnx.helper.make_tensor_value_info(name, kind, list(shape))
 
     def built(self, name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
         """Return the graph with these inputs and outputs; the constants of an inner one stay with the outer one."""

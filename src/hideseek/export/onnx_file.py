@@ -214,10 +214,11 @@ class _Writer:
         if described["output"]["kind"] == "softmax":
             answers = [body.add("Softmax", answer, axis=1) for answer in answers]
         body.add("Sum", "so_far", *answers, name="so_far_and_this")
-        taken = [body.tensor(name, np.float32, None) for name in ("so_far", "drawn")]
-        each_draw = body.built("one_draw", taken, [body.tensor("so_far_and_this", np.float32, None)])
+        n_outputs = seek[-1][0].shape[2]
+        sums = [body.tensor(name, np.float32, ("rows", n_outputs)) for name in ("so_far", "so_far_and_this")]
+        each_draw = body.built("one_draw", [sums[0], body.tensor("drawn", np.float32, (n_inputs,))], sums[1:])
         n_rows = graph.add("Shape", x, start=0, end=1)
-        shape = graph.add("Concat", n_rows, graph.constant([seek[-1][0].shape[2]], np.int64), axis=0)
+        shape = graph.add("Concat", n_rows, graph.constant([n_outputs], np.int64), axis=0)
         nothing = graph.add("Expand", graph.constant(0, np.float32), shape)
         return graph.add("Scan", nothing, graph.constant(pool, np.float32), body=each_draw, num_scan_inputs=1)
 
