@@ -163,6 +163,16 @@ def test_wrong_arrays_are_refused(folder, tmp_path, name, change, message):
         hideseek.load(tmp_path / "model")
 
 
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [({}, "'center' has the shape"), ({"kept": np.arange(3), "copies": np.array([[3, 0]])}, "'kept' does not have")],
+)
+def test_a_number_of_features_that_no_memory_could_hold_is_refused(folder, tmp_path, arrays, message):
+    forge(folder / "regressor", tmp_path / "model", put("n_features", value=10**15), lambda own: own.update(arrays))
+    with pytest.raises(FileFormatError, match=message):
+        hideseek.load(tmp_path / "model")
+
+
 def test_predictions_that_could_be_infinite_are_refused(folder, tmp_path):
     forge(folder / "regressor", tmp_path / "model", put("target", "scale", value=1e307))
     with pytest.raises(FileFormatError, match="so large that answers could be infinite"):

@@ -103,15 +103,19 @@ def _features(arrays: Arrays, description: Description) -> dict[str, int]:
 
 
 def _check_screening(arrays: Arrays, n_features: int) -> None:
-    if "screening.others" in arrays and arrays["screening.others"].max() >= n_features:
-        raise FileFormatError("array 'screening.others' has numbers of features that are not there")
-    expected = arrays.get("screening.kept", np.ones(n_features, dtype=bool)).copy()
-    if "copies" in arrays:
-        if arrays["copies"].max() >= n_features:
-            raise FileFormatError("array 'copies' has numbers of features that are not there")
-        expected[arrays["copies"][:, 0]] = False
-    if "kept" in arrays and not np.array_equal(arrays["kept"], np.flatnonzero(expected)):
-        raise FileFormatError("array 'kept' does not have the features of 'screening.kept' that are no 'copies'")
+    for name in ("screening.others", "copies"):
+        if name in arrays and arrays[name].max() >= n_features:
+            raise FileFormatError(f"array {name!r} has numbers of features that are not there")
+    if "kept" not in arrays:
+        return
+    copies = arrays["copies"][:, 0] if "copies" in arrays else np.empty(0, dtype=np.int64)
+    n_listed = len(arrays["kept"]) + len(copies)  # a file can state any number of features: memory is asked for fewer
+    expected = arrays.get("screening.kept", np.ones(min(n_features, n_listed), dtype=bool)).copy()
+    if len(expected) == n_features:
+        expected[copies] = False
+        if np.array_equal(arrays["kept"], np.flatnonzero(expected)):
+            return
+    raise FileFormatError("array 'kept' does not have the features of 'screening.kept' that are no 'copies'")
 
 
 def _check_cuts(arrays: Arrays, n_columns: int) -> None:
