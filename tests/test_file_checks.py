@@ -93,6 +93,7 @@ def put(*place, value):
         (put("n_features", value=10**12), "feature_names has 3 entries"),
         (put("penalty", value=10**400), "penalty"),
         (put("feature_names", value=["a", "b", "\ud800"]), "feature_names"),
+        (put("feature_names", value=["a", "b", "b"]), "feature_names .* expected a list of different texts"),
         (put("target", "classes", "dtype", value="<U999999999"), "classes"),
         (put("target", "classes", "values", value=[0, 0]), "classes"),
         (put("target", "classes", "values", value=[0, 10**30]), "classes"),

@@ -24,6 +24,7 @@ from hideseek.wording import some
 __all__ = [
     "BOOLEAN",
     "FINITE",
+    "NAMES",
     "NOT_NEGATIVE",
     "POSITIVE",
     "SCALAR",
@@ -157,8 +158,13 @@ def _is_scalar(value: Any) -> bool:
     return isinstance(value, bool | int) or is_text(value) or (isinstance(value, float) and value == value)
 
 
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list) and all(map(is_text, value)) and len(set(value)) == len(value)
+
+
 BOOLEAN = Rule("true or false", lambda value: isinstance(value, bool))
 FINITE = number("a finite number", lambda value: True)
+NAMES = Rule("a list of different texts", _are_names)
 NOT_NEGATIVE = number("a number of at least 0", lambda value: value >= 0)
 POSITIVE = number("a number greater than 0", lambda value: value > 0)
 SHARE = number("a number in (0, 1]", lambda value: 0 < value <= 1)

@@ -12,6 +12,7 @@ from hideseek.engine.networks import split
 from hideseek.errors import FileFormatError
 from hideseek.persistence import LABELS, Arrays, Description
 from hideseek.schema import (
+    NAMES,
     ArrayRule,
     Fields,
     Node,
@@ -49,11 +50,10 @@ _ARRAYS = {
 
 def check_state(owner: Any, arrays: Arrays, description: Description) -> None:
     """Raise a FileFormatError unless these make a valid method of class ``owner`` with finite answers."""
-    names = Rule("null or a list of text", lambda value: value is None or _is_names(value))
     parameters: dict[str, Rule | Node] = {**owner._rules, **_OF_THE_FILE}
     optional = {name: parameters.pop(name) for name in _NEWER if name in parameters}
     of_the_method = Fields(parameters, optional)
-    fields: dict[str, Rule | Node] = {"parameters": of_the_method, "classes": LABELS, "feature_names": names}
+    fields: dict[str, Rule | Node] = {"parameters": of_the_method, "classes": LABELS, "feature_names": NAMES.or_none()}
     check_value(description, Fields(fields), "description")
     check_array_names(list(arrays), _ARRAYS)
     n_columns = len(arrays["center"]) if arrays["center"].ndim else 0
@@ -71,10 +71,6 @@ def check_state(owner: Any, arrays: Arrays, description: Description) -> None:
         check_shape(name, arrays[name], rule, sizes)
         check_values(name, arrays[name], rule)
     _check_bounds(arrays, list(shapes.values()))
-
-
-def _is_names(value: Any) -> bool:
-    return isinstance(value, list) and all(text().accepts(name) for name in value)
 
 
 def _check_bounds(arrays: Arrays, networks: list[Dense]) -> None:

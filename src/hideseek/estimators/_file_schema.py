@@ -21,6 +21,7 @@ from hideseek.persistence import LABELS, Description
 from hideseek.schema import (
     BOOLEAN,
     FINITE,
+    NAMES,
     NOT_NEGATIVE,
     POSITIVE,
     SCALAR,
@@ -136,7 +137,7 @@ _DESCRIPTION: dict[str, Rule | Node] = {
     "seek": _SIZES,
     "recipe": _RECIPE,
     "penalty": NOT_NEGATIVE,
-    "feature_names": _OrNone(ListOf(text())),
+    "feature_names": NAMES.or_none(),
 }
 _NEWER: dict[str, Rule | Node] = {
     "n_features": integer(1),
