@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import torch
 
+import hideseek
 from hideseek import HideSeekClassifier
 from hideseek.datasets import make_syn
 from hideseek.engine.draws import member_seeds
@@ -112,3 +113,15 @@ def test_one_row_in_ten_is_given_the_features_of_another_row():
     assert len(changed) == 40
     assert np.isin(changed, rows).all()
     assert sorted(number[changed]) == changed.tolist(), "each set is still that of one row"
+
+
+@pytest.mark.filterwarnings("ignore::hideseek.errors.MaskWarning")  # 60 steps teach little
+@pytest.mark.parametrize("hidden_layers", [(), (8,) * 8], ids=["no hidden layer", "eight hidden layers"])
+def test_networks_of_any_depth_are_trained_refined_and_saved(hidden_layers, switch, tmp_path):
+    X, y = switch
+    model = HideSeekClassifier("fast", hidden_layers=hidden_layers, steps=60, penalty=0.02, random_state=0).fit(X, y)
+    model.save(tmp_path / "model.safetensors")
+    probability = model.predict_proba(X)
+    assert model.learned_.ensemble.stack.seek.sizes[1:-1] == hidden_layers
+    assert np.isfinite(probability).all()
+    np.testing.assert_array_equal(hideseek.load(tmp_path / "model.safetensors").predict_proba(X), probability)

@@ -275,5 +275,7 @@ class Batch:
         values = at_price[:, :, :, None].repeat(1, 1, 1, z[0, 0, 0].numel()).view(n_questions, -1, z[0, 0].numel())
         # The Seeks of a question see the same rows, so their first layers are one.
         values.baddbmm_(first[:, :, :-1].reshape(n_questions, values.shape[1], -1), z.flatten(2))
-        output = Mlp(stack.seek.sizes[1:]).forward(others, values.view(len(first), -1, values.shape[2]).relu_())
+        output = values.view(len(first), -1, values.shape[2])
+        if others:
+            output = Mlp(stack.seek.sizes[1:]).forward(others, output.relu_())
         return output.view(n_questions, -1, output.shape[1], *z.shape[2:])

@@ -10,8 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from hideseek.engine.native.library import MOST_LAYERS, MOST_ROWS, Question, Task, load
-from hideseek.engine.native.task import describe
+from hideseek.engine.native.library import MOST_ROWS, Question, Task, load
+from hideseek.engine.native.task import describe, fits
 from hideseek.engine.path import BISECTIONS, CHEAPEST, DEAREST, HALF_WIDTH
 from hideseek.engine.stack import Stack
 
@@ -19,13 +19,8 @@ __all__ = ["NativeAnswers", "can_answer"]
 
 
 def can_answer(stack: Stack) -> bool:
-    """Return whether the library can answer for this stack: one on a CPU with one to seven hidden layers."""
-    return (
-        stack.parameters.device.type == "cpu"
-        and stack.parameters.dtype == torch.float32
-        and 3 <= len(stack.hide.sizes) <= MOST_LAYERS + 1
-        and load() is not None
-    )
+    """Return whether the library can answer for this stack."""
+    return fits(stack) and load() is not None
 
 
 class NativeAnswers:

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from hideseek.engine.batches import own_rows
 from hideseek.engine.draws import Keys, Stream
-from hideseek.engine.native.library import MOST_LAYERS, Task, load
-from hideseek.engine.native.task import describe, give
+from hideseek.engine.native.library import Task, load
+from hideseek.engine.native.task import describe, fits, give
 from hideseek.engine.path import FARTHEST_LOGIT
 from hideseek.engine.steps import Problem, Steps
 
@@ -46,13 +46,7 @@ def suits(problem: Problem, n_threads: int = 1) -> bool:
     stack = problem.stack
     cells = stack.n_members * problem.batch_size * max(*stack.hide.sizes, *stack.seek.sizes)
     torch_threads = min(n_threads, 1 + cells // _CELLS_OF_A_THREAD)
-    return (
-        problem.seeds.device.type == "cpu"
-        and stack.parameters.dtype == torch.float32
-        and not problem.full_batch
-        and 3 <= len(stack.hide.sizes) <= MOST_LAYERS + 1
-        and _GAIN * min(n_threads, stack.n_members) >= torch_threads
-    )
+    return fits(stack) and not problem.full_batch and _GAIN * min(n_threads, stack.n_members) >= torch_threads
 
 
 class NativeSteps(Steps):

@@ -5,10 +5,19 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from hideseek.engine.native.library import Task
+from hideseek.engine.native.library import MOST_LAYERS, Task
 from hideseek.engine.stack import Stack
 
-__all__ = ["describe", "give"]
+__all__ = ["describe", "fits", "give"]
+
+
+def fits(stack: Stack) -> bool:
+    """Return whether the library can work on a stack: one on a CPU, with one to seven hidden layers in each network."""
+    return (
+        stack.parameters.device.type == "cpu"
+        and stack.parameters.dtype == torch.float32
+        and all(3 <= len(sizes) <= MOST_LAYERS + 1 for sizes in (stack.hide.sizes, stack.seek.sizes))
+    )
 
 
 def describe(task: Task, stack: Stack) -> list[Tensor]:
