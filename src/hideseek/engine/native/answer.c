@@ -37,6 +37,13 @@ static void hand_over(const float *values, long units, int n, float share, float
             rows[r * units + o] = values[o * MOST_ROWS + r] * share;
 }
 
+/* Fill Hide's output of a member for a block of rows. */
+static void run_hide(const Task *task, const Question *question, Room *room, long member, int64_t first, int n)
+{
+    turn_to(task, room, question->weights + member * room->n_weights);
+    forward(&room->hide, question->x + first * task->n_columns, task->n_columns, n, whole_vectors(n));
+}
+
 /* ---- masks ---- */
 
 /* Add the masks of a member, m = sigmoid(a) or, with a path, sigmoid(a - softplus(b + 1) u). */
@@ -55,16 +62,15 @@ static void add_masks(const Task *task, const Room *room, const float *share, fl
 void NAMED(masks, VARIANT)(const Task *task, const Question *question, float *space)
 {
     const unsigned mode = flush_tiny();
-    const long features = task->n_features, columns = task->n_columns;
+    const long features = task->n_features;
     Room room;
     arrange(task, &room, space);
     for (int64_t first = 0; first < question->n_rows; first += MOST_ROWS) {
-        const int n = rows_of_block(question->n_rows - first), n_padded = whole_vectors(n);
+        const int n = rows_of_block(question->n_rows - first);
         memset(room.mask, 0, MOST_ROWS * features * sizeof(float));
         for (long member = 0; member < task->n_members; member++) {
-            turn_to(task, &room, question->weights + member * room.n_weights);
-            forward(&room.hide, question->x + first * columns, columns, n, n_padded);
-            add_masks(task, &room, question->share + member * features, question->u[member], n_padded);
+            run_hide(task, question, &room, member, first, n);
+            add_masks(task, &room, question->share + member * features, question->u[member], whole_vectors(n));
         }
         hand_over(room.mask, features, n, 1.0f, question->out + first * features);
     }
@@ -106,14 +112,13 @@ INLINE Vector mean_mask(const Task *task, const Question *question, long f, int 
 void NAMED(entries, VARIANT)(const Task *task, const Question *question, float *space)
 {
     const unsigned mode = flush_tiny();
-    const long features = task->n_features, columns = task->n_columns;
+    const long features = task->n_features;
     Room room;
     arrange(task, &room, space);
     for (int64_t first = 0; first < question->n_rows; first += MOST_ROWS) {
         const int n = rows_of_block(question->n_rows - first), n_padded = whole_vectors(n);
         for (long member = 0; member < task->n_members; member++) {
-            turn_to(task, &room, question->weights + member * room.n_weights);
-            forward(&room.hide, question->x + first * columns, columns, n, n_padded);
+            run_hide(task, question, &room, member, first, n);
             keep_lines(task, question, &room, member, n_padded);
         }
         for (long f = 0; f < features; f++)
