@@ -27,7 +27,7 @@ PEER = (
 
 
 def make_table() -> pd.DataFrame:
-    """Make a table of all genes, shuffled ones, and the subtype, with a name for each subtype."""
+    """Make a table of the genes of all parts, shuffled columns, and the number of the subtype."""
     split = load_brca(as_frame=True)
     parts = (split.train, split.validation, split.test)
     genes, rng = pd.concat([part.X for part in parts]), np.random.default_rng(0)

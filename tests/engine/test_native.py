@@ -1,6 +1,9 @@
 """The steps in C against those in torch, which say what is right."""
 
+import os
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -293,3 +296,12 @@ def test_the_build_leaves_the_library_out_where_there_is_no_compiler(monkeypatch
     with pytest.raises(OSError, match="no C compiler"):
         compile_library(Path(native.library.__file__).parent, tmp_path / LIBRARY)
     assert not (tmp_path / LIBRARY).exists()
+
+
+def test_the_build_says_in_one_line_that_there_is_no_compiler(tmp_path):
+    script = Path(native.library.__file__).parent / "compile.py"
+    environment = {name: value for name, value in os.environ.items() if name != "CC"} | {"PATH": str(tmp_path)}
+    built = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=False)
+    assert built.returncode == 1
+    assert built.stderr.startswith("no C compiler")
+    assert built.stderr.count("\n") == 1

@@ -25,6 +25,7 @@ from hideseek.report.page.content import gather
 from hideseek.report.page.directions import directions_of
 from hideseek.report.page.model import page_model
 from hideseek.report.page.packing import pack_column
+from hideseek.report.page.path import _first_levels
 from hideseek.report.page.rules import rule_for
 from hideseek.report.page.sampling import row_weights, rows_shown
 from hideseek.report.page.splits import page_splits
@@ -635,6 +636,14 @@ def test_every_level_selects_what_the_model_selects_at_its_price(page, model, sw
         shares = arrays(path["selected"]).reshape(-1, 4, 51)[:, :, level] / 65535
         overall = np.array(path["sizes"]) @ shares / sum(path["sizes"])
         np.testing.assert_allclose(overall, selected.mean(axis=0), atol=2e-3)
+
+
+def test_at_its_own_price_the_explanation_decides_what_is_selected():
+    selected = np.array([[True, True, False, True, False, False]])
+    part = SimpleNamespace(selected=selected, entry_price=np.array([[8.0, 2.0, 2.0, 1.5, 0.5, 8.0]]))
+    first = _first_levels(part, np.array([4.0, 2.0, 1.0]), 1)
+    assert first.dtype == np.uint8
+    assert first.tolist() == [[0, 1, 2, 1, 3, 2]]
 
 
 def test_levels_of_a_long_table_are_counted_in_some_of_its_rows(model, switch, tmp_path, monkeypatch):
