@@ -17,7 +17,7 @@ from hideseek.engine.draws import member_seeds
 from hideseek.engine.eager import SmallSteps, eager_steps
 from hideseek.engine.groups import Groups
 from hideseek.engine.knockoffs import GaussianKnockoffs
-from hideseek.engine.native import NativeSteps, native_available, suits
+from hideseek.engine.native import NativeParts, NativeSteps, native_available, native_steps
 from hideseek.engine.native.compile import LIBRARY, compile_library
 from hideseek.engine.native.library import load
 from hideseek.engine.networks import Mlp
@@ -56,6 +56,13 @@ CASES = {
     "settled sets, values and folds": {"selected": True, "target": "values", "folds": True, "batch_size": 150},
     "folds": {"folds": True},
     "folds, two Seeks and a range of prices": {"folds": True, "cross_fit": True, "path": True},
+    "all rows": {"batch_size": None},
+    "all rows, two Seeks and weights": {"batch_size": None, "cross_fit": True, "weighted": True, "rows": 333},
+    "all rows, folds": {"batch_size": None, "folds": True, "path": True},
+    "parts": {"batch_size": 1100, "rows": 1400},
+    "parts of all rows": {"batch_size": None, "rows": 1400, "widths": [1, 5, 2]},
+    "parts of all rows, two Seeks of odd size": {"batch_size": None, "rows": 1734, "cross_fit": True, "path": True},
+    "parts of all rows, folds": {"batch_size": None, "rows": 1735, "folds": True, "cross_fit": True, "weighted": True},
 }
 
 
@@ -150,7 +157,7 @@ def every_level():
 def test_gradients_and_losses_are_those_of_the_torch_steps(case, level):
     ours, theirs = make_problem(**CASES[case]), make_problem(**CASES[case])
     with torch.inference_mode():
-        steps, expected = NativeSteps(ours, level=level), reference(theirs)
+        steps, expected = native_steps(ours, level=level), reference(theirs)
         steps.run(1)
         expected.run(1)
         gradient = expected._gradients.sum(dim=0)
@@ -166,7 +173,7 @@ def test_steps_stay_those_of_the_torch_path(case):
     # A gradient near 0 may have another sign, and Adam's first steps are as long for it as for any other.
     ours, theirs = make_problem(**CASES[case]), make_problem(**CASES[case])
     with torch.inference_mode():
-        steps, expected = NativeSteps(ours, n_threads=2), reference(theirs)
+        steps, expected = native_steps(ours, n_threads=2), reference(theirs)
         for n_steps, share in ((1, 1e-3), (2, 1e-2), (17, 5e-2)):
             steps.run(n_steps)
             expected.run(n_steps)
@@ -178,7 +185,7 @@ def test_steps_stay_those_of_the_torch_path(case):
 
 def after_steps(problem, n_threads=1):
     with torch.inference_mode():
-        steps = NativeSteps(problem, n_threads)
+        steps = native_steps(problem, n_threads)
         steps.run(7)
         steps.run(5)
         losses = steps.take_losses(12)
@@ -187,8 +194,9 @@ def after_steps(problem, n_threads=1):
 
 
 @needs_library
-def test_threads_do_not_change_a_bit():
-    case = {"cross_fit": True, "weighted": True, "members": 4}
+@pytest.mark.parametrize("size", [{}, {"rows": 1800, "batch_size": None}])
+def test_threads_do_not_change_a_bit(size):
+    case = {"cross_fit": True, "weighted": True, "members": 4, **size}
     one, *others = (after_steps(make_problem(**case), n) for n in (1, 2, 3, 8))
     for other in others:
         assert torch.equal(one[0], other[0])
@@ -205,9 +213,10 @@ def test_calls_of_few_steps_do_not_change_a_bit(monkeypatch):
 
 @needs_library
 @pytest.mark.parametrize("cross_fit", [False, True])
-def test_a_member_alone_has_the_bits_that_it_has_in_a_stack(cross_fit):
-    recipe = replace(RECIPE, cross_fit=cross_fit)
-    problem = make_problem(cross_fit=cross_fit)
+@pytest.mark.parametrize("size", [{}, {"rows": 1800, "batch_size": None}])
+def test_a_member_alone_has_the_bits_that_it_has_in_a_stack(cross_fit, size):
+    problem = make_problem(cross_fit=cross_fit, **size)
+    recipe = problem.recipe
     visible = problem.visible.bool().numpy()
     members = Members(problem.seeds.numpy(), problem.price.double().numpy(), visible, problem.table.numpy())
 
@@ -255,12 +264,9 @@ def test_it_is_chosen_where_it_fits(monkeypatch):
     def chosen(replacement=None, **case):
         return type(choose_steps(make_problem(**case), replacement, 1))
 
-    assert chosen() is chosen(cross_fit=True) is NativeSteps
-    assert chosen(batch_size=None) is chosen(batch_size=400) is chosen(hidden_layers=()) is SmallSteps
-    assert not suits(make_problem(hidden_layers=(4,) * 8))
-    long = make_problem(rows=50_000, batch_size=40_000, members=1, widths=[1] * 20)
-    assert suits(long, n_threads=2)
-    assert not suits(long, n_threads=8), "one member, whose rows torch shares out among the threads"
+    assert chosen() is chosen(cross_fit=True) is chosen(batch_size=None) is chosen(batch_size=400) is NativeSteps
+    assert chosen(rows=1800, batch_size=None) is chosen(batch_size=1100, rows=1400) is NativeParts
+    assert chosen(hidden_layers=()) is chosen(hidden_layers=(4,) * 8) is SmallSteps
     problem = make_problem()
     knockoffs = GaussianKnockoffs.fit(problem.data.columns, [0, 1]).of(problem.table)
     assert chosen(knockoffs) is SmallSteps

@@ -20,7 +20,7 @@ from hideseek.engine.eager import eager_steps
 from hideseek.engine.graph import ReplayedSteps
 from hideseek.engine.groups import Groups
 from hideseek.engine.hideseek import prediction_loss
-from hideseek.engine.native import NativeSteps, native_available, suits
+from hideseek.engine.native import fits, native_available, native_steps
 from hideseek.engine.networks import Mlp
 from hideseek.engine.objective import PREDICTION_LOSSES, annealed, as_outputs
 from hideseek.engine.recipe import Recipe
@@ -154,8 +154,8 @@ def _train(
 def choose_steps(problem: Problem, replacement: Replacement | None, n_threads: int) -> Steps | ReplayedSteps:
     """Return the fastest steps for the device: C or torch on a CPU, a fused kernel or a CUDA graph on a GPU."""
     groups = problem.stack.groups
-    if replacement is None and native_available() and suits(problem, n_threads):
-        return NativeSteps(problem, n_threads)
+    if replacement is None and native_available() and fits(problem.stack):
+        return native_steps(problem, n_threads)
     if problem.seeds.device.type != "cuda":
         return eager_steps(problem, replacement or Marginal(problem.data.columns, problem.table, groups), n_threads)
     if replacement is not None:

@@ -4,12 +4,16 @@
 
 typedef void Sizes(const Task *, int64_t *, int64_t *);
 typedef void Run(const Task *, float *, int64_t, int64_t, int64_t, const Moment *);
+typedef void Gradient(const Task *, float *, int64_t, int64_t, int64_t, float, float *);
+typedef void Move(const Task *, float *, int64_t, int64_t, const float *, const Moment *);
 typedef void Pack(const Task *, float *, float *);
 typedef void Ask(const Task *, const Question *, float *);
 
 typedef struct {
     Sizes *sizes;
     Run *run;
+    Gradient *gradient;
+    Move *move;
     Pack *pack;
     Ask *masks, *entries, *outputs;
 } Build;
@@ -17,9 +21,11 @@ typedef struct {
 #define DECLARED(set) \
     Sizes sizes_##set; \
     Run run_##set; \
+    Gradient gradient_##set; \
+    Move move_##set; \
     Pack pack_##set; \
     Ask masks_##set, entries_##set, outputs_##set;
-#define BUILD(set) {sizes_##set, run_##set, pack_##set, masks_##set, entries_##set, outputs_##set}
+#define BUILD(set) {sizes_##set, run_##set, gradient_##set, move_##set, pack_##set, masks_##set, entries_##set, outputs_##set}
 
 DECLARED(base)
 #ifdef WITH_AVX2
@@ -69,6 +75,20 @@ void hideseek_run(int level, const Task *task, float *room, int64_t member, int6
                   const Moment *moments)
 {
     builds[level].run(task, room, member, done, n_steps, moments);
+}
+
+/* Fill the gradient of some blocks of a member's rows; the blocks of all steps are numbered through. */
+void hideseek_gradient(int level, const Task *task, float *room, int64_t member, int64_t first, int64_t n_blocks,
+                       float share, float *gradient)
+{
+    builds[level].gradient(task, room, member, first, n_blocks, share, gradient);
+}
+
+/* Do a step of one member with the sum of these gradients. */
+void hideseek_move(int level, const Task *task, float *room, int64_t member, int64_t n_parts, const float *gradients,
+                   const Moment *moment)
+{
+    builds[level].move(task, room, member, n_parts, gradients, moment);
 }
 
 /* Prepare the weights of all members for questions. */

@@ -66,9 +66,11 @@ def _load(path: Path) -> ctypes.CDLL | None:
     library.hideseek_levels.argtypes = []
     library.hideseek_sizes.argtypes = [c_int, task, POINTER(c_int64), POINTER(c_int64)]
     library.hideseek_run.argtypes = [c_int, task, c_void_p, c_int64, c_int64, c_int64, c_void_p]
+    library.hideseek_gradient.argtypes = [c_int, task, c_void_p, c_int64, c_int64, c_int64, c_float, c_void_p]
+    library.hideseek_move.argtypes = [c_int, task, c_void_p, c_int64, c_int64, c_void_p, c_void_p]
     library.hideseek_pack.argtypes = [c_int, task, c_void_p, c_void_p]
     for name in ("masks", "entries", "outputs"):
         getattr(library, f"hideseek_{name}").argtypes = [c_int, task, question, c_void_p]
-    for name in ("sizes", "run", "pack", "masks", "entries", "outputs"):
+    for name in ("sizes", "run", "gradient", "move", "pack", "masks", "entries", "outputs"):
         getattr(library, f"hideseek_{name}").restype = None
     return library

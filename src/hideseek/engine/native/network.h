@@ -151,8 +151,9 @@ static void backward(Network *network, const float *input, long input_width, int
 }
 
 /* One step of AdamW over all weights of a member. */
-static void move(const Task *task, const Room *room, const Moment *now, float *restrict mean, float *restrict square)
+static void move(const Task *task, const Room *room, int64_t member, const Moment *now)
 {
+    float *restrict mean = task->moments + 2 * member * room->n_weights, *restrict square = mean + room->n_weights;
     float *restrict weights = room->weights;
     const float *restrict gradient = room->gradient, *restrict trainable = room->trainable;
     const float b1 = 1.0f - task->beta1, b2 = task->beta2, epsilon = task->epsilon;

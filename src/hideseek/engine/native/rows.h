@@ -52,13 +52,18 @@ INLINE uint32_t word(uint64_t key, uint32_t cell)
 
 INLINE uint32_t below(uint32_t word, uint32_t high) { return (uint32_t)(((uint64_t)word * high) >> 32); }
 
+/* With a full batch all rows that the Seek learns from, in order. */
 static void draw_rows(const Task *task, Room *room, long member, const Block *block)
 {
-    const uint64_t key = key_at(task->batch_keys[member], block->step);
     const int32_t *own = task->own_rows ? task->own_rows + (member * task->n_seeks + block->seek) * task->n_own : NULL;
     int32_t *restrict rows = room->rows;
-    for (int r = 0; r < MOST_ROWS; r++)
-        rows[r] = (int32_t)below(word(key, (uint32_t)(block->first + r)), (uint32_t)task->n_own);
+    if (task->batch_keys) {
+        const uint64_t key = key_at(task->batch_keys[member], block->step);
+        for (int r = 0; r < MOST_ROWS; r++)
+            rows[r] = (int32_t)below(word(key, (uint32_t)(block->first + r)), (uint32_t)task->n_own);
+    } else
+        for (int r = 0; r < MOST_ROWS; r++)
+            rows[r] = block->first - block->seek * (int32_t)task->n_own + r;
     for (int r = 0; own && r < block->n; r++)
         rows[r] = own[rows[r]];
 }

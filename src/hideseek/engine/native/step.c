@@ -178,39 +178,88 @@ void NAMED(sizes, VARIANT)(const Task *task, int64_t *moment_floats, int64_t *ro
     *moment_floats = 2 * room.n_weights;
 }
 
+/* Lay out a room for a member, with its weights. */
+static void move_in(const Task *task, Room *room, float *space, int64_t member)
+{
+    memset(space, 0, (size_t)arrange(task, room, space) * sizeof(float));
+    carry_member(task, room, member, room->weights, task->parameters, FROM_STACK);
+    if (task->trainable)
+        carry_member(task, room, member, room->trainable, (float *)task->trainable, FROM_STACK);
+}
+
+/* Add the gradients of some blocks, of which the first is drawn already; draw the one that follows them. Return the sum
+ * of their losses. */
+static double learn(const Task *task, Room *room, int64_t member, int64_t first, int64_t n_blocks, float share)
+{
+    const float *visible = task->visible + member * task->n_features;
+    const float price = share * ((task->path ? 1.0f : task->price[member]) / (float)task->batch_size);
+    double loss = 0.0;
+    for (int s = 0; s < task->n_seeks; s++)
+        turn(&room->seeks[s]);
+    turn(&room->hide);
+    for (int64_t b = first; b < first + n_blocks; b++) {
+        const Block block = block_at(task, b), next = block_at(task, b + 1);
+        gather(task, room, member, block.n);
+        fill_prices(task, room, member, &block);
+        draw(task, room, member, &next);
+        loss += block_gradient(task, room, &block, visible, price);
+    }
+    return loss;
+}
+
+static void draw_first(const Task *task, Room *room, int64_t member, int64_t number)
+{
+    const Block block = block_at(task, number);
+    draw(task, room, member, &block);
+}
+
+static void add_to_sums(const Task *task, const Room *room, int64_t member, double loss)
+{
+    task->loss_sum[member * task->seek[task->n_seek]] += (float)loss;
+    for (long f = 0; f < task->n_features; f++)
+        task->mask_sum[member * task->n_features + f] += total(load(room->mask_sums + f * LANES));
+}
+
 void NAMED(run, VARIANT)(const Task *task, float *space, int64_t member, int64_t done, int64_t n_steps,
                          const Moment *moments)
 {
     const unsigned mode = flush_tiny();
-    Room room;
-    memset(space, 0, (size_t)arrange(task, &room, space) * sizeof(float));
-    carry_member(task, &room, member, room.weights, task->parameters, FROM_STACK);
-    if (task->trainable)
-        carry_member(task, &room, member, room.trainable, (float *)task->trainable, FROM_STACK);
-    float *mean = task->moments + 2 * member * room.n_weights, *square = mean + room.n_weights;
-    const float *visible = task->visible + member * task->n_features;
-    const float own_price = (task->path ? 1.0f : task->price[member]) / (float)task->batch_size;
     const int64_t n_blocks = blocks_of_seek(task) * task->n_seeks;
-    Block block = block_at(task, done * n_blocks);
-    draw(task, &room, member, &block);
+    Room room;
+    move_in(task, &room, space, member);
+    draw_first(task, &room, member, done * n_blocks);
     double loss = 0.0;
     for (int64_t t = 0; t < n_steps; t++) {
-        for (int s = 0; s < task->n_seeks; s++)
-            turn(&room.seeks[s]);
-        turn(&room.hide);
-        for (int64_t b = 1; b <= n_blocks; b++) {
-            gather(task, &room, member, block.n);
-            fill_prices(task, &room, member, &block);
-            const Block next = block_at(task, (done + t) * n_blocks + b);
-            draw(task, &room, member, &next);
-            loss += block_gradient(task, &room, &block, visible, moments[t].share * own_price);
-            block = next;
-        }
-        move(task, &room, &moments[t], mean, square);
+        loss += learn(task, &room, member, (done + t) * n_blocks, n_blocks, moments[t].share);
+        move(task, &room, member, &moments[t]);
     }
     carry_member(task, &room, member, room.weights, task->parameters, TO_STACK);
-    task->loss_sum[member * task->seek[task->n_seek]] += (float)loss;
-    for (long f = 0; f < task->n_features; f++)
-        task->mask_sum[member * task->n_features + f] += total(load(room.mask_sums + f * LANES));
+    add_to_sums(task, &room, member, loss);
+    restore_mode(mode);
+}
+
+void NAMED(gradient, VARIANT)(const Task *task, float *space, int64_t member, int64_t first, int64_t n_blocks,
+                              float share, float *gradient)
+{
+    const unsigned mode = flush_tiny();
+    Room room;
+    move_in(task, &room, space, member);
+    draw_first(task, &room, member, first);
+    add_to_sums(task, &room, member, learn(task, &room, member, first, n_blocks, share));
+    memcpy(gradient, room.gradient, (size_t)room.n_weights * sizeof(float));
+    restore_mode(mode);
+}
+
+void NAMED(move, VARIANT)(const Task *task, float *space, int64_t member, int64_t n_parts, const float *gradients,
+                          const Moment *moment)
+{
+    const unsigned mode = flush_tiny();
+    Room room;
+    move_in(task, &room, space, member);
+    for (int64_t part = 0; part < n_parts; part++)
+        for (long i = 0; i < room.n_weights; i++)
+            room.gradient[i] += gradients[part * room.n_weights + i];
+    move(task, &room, member, moment);
+    carry_member(task, &room, member, room.weights, task->parameters, TO_STACK);
     restore_mode(mode);
 }

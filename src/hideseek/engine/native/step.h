@@ -22,7 +22,8 @@ typedef struct {
     const uint8_t *selected; /* what is shown of each row: (tables, rows, features); null: Hide decides, and learns */
     const int64_t *table; /* (members,) */
     const int32_t *own_rows; /* rows that each Seek learns from: (members, n_seeks, n_own); null: all of them */
-    const uint64_t *batch_keys, *replacement_keys, *price_keys; /* of the streams: (members,) */
+    const uint64_t *batch_keys; /* of the streams: (members,); null: a step sees all rows, in order */
+    const uint64_t *replacement_keys, *price_keys; /* (members,) */
     const float *price; /* (members,) */
     const float *visible; /* (members, features) */
     const float *log_prices; /* ends of each member's range of prices: (members, 2), or null */

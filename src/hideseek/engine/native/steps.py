@@ -1,9 +1,9 @@
-"""Training steps by the compiled library; each thread works on one member at a time."""
+"""Training steps by the compiled library; each thread works on one member, or on a part of its rows, at a time."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import byref, c_int64
 from functools import partial
@@ -13,23 +13,23 @@ from torch import Tensor
 
 from hideseek.engine.batches import own_rows
 from hideseek.engine.draws import Keys, Stream
-from hideseek.engine.native.library import Task, load
-from hideseek.engine.native.task import describe, fits, give
+from hideseek.engine.native.library import MOST_ROWS, Task, load
+from hideseek.engine.native.task import describe, give
 from hideseek.engine.path import FARTHEST_LOGIT
 from hideseek.engine.steps import Problem, Steps
 
-__all__ = ["NativeSteps", "native_available", "suits"]
+__all__ = ["NativeParts", "NativeSteps", "native_available", "native_steps"]
 
 _MOST_PRODUCTS = 4e8
 """Multiplications in one call: less than a fifth of a second on a slow processor, so that Ctrl-C takes effect."""
 
-_CELLS_OF_A_THREAD = 2**18
-"""Cells of the widest layer that torch assigns to one thread."""
-
-_GAIN = 2.5
-"""Lower bound of the speed of a thread relative to torch."""
+_ROWS_OF_PART, _MOST_PARTS = 512, 16
+"""Rows that a part of a batch has at least, and parts of a batch."""
 
 _CLASS_NUMBERS, _CLASS_PROBABILITIES, _VALUES = range(3)
+
+_Job = Callable[[Tensor], None]
+"""Called with the room to work in."""
 
 
 def native_available() -> bool:
@@ -37,29 +37,28 @@ def native_available() -> bool:
     return load() is not None
 
 
-def suits(problem: Problem, n_threads: int = 1) -> bool:
-    """Return whether the library supports this problem and is faster than torch.
-
-    Supported: a CPU, drawn batches, one to seven hidden layers and replacements from the marginals. Each thread takes
-    a member; few members with many rows are left to torch, which can use more threads for them.
-    """
-    stack = problem.stack
-    cells = stack.n_members * problem.batch_size * max(*stack.hide.sizes, *stack.seek.sizes)
-    torch_threads = min(n_threads, 1 + cells // _CELLS_OF_A_THREAD)
-    return fits(stack) and not problem.full_batch and _GAIN * min(n_threads, stack.n_members) >= torch_threads
+def native_steps(problem: Problem, n_threads: int = 1, level: int | None = None) -> NativeSteps | NativeParts:
+    """Return the steps that suit the size of a batch; the same for any number of members and threads."""
+    steps = NativeSteps if _parts(problem) == 1 else NativeParts
+    return steps(problem, n_threads, level)
 
 
-class NativeSteps(Steps):
-    """Runs all steps of a call member by member; a member's result does not depend on the others.
+def _parts(problem: Problem) -> int:
+    return min(max(1, problem.batch_size // _ROWS_OF_PART), _MOST_PARTS)
+
+
+class _Native(Steps):
+    """Base class: describes the problem to the library, and shares out jobs among threads.
 
     Args:
-        problem: The stack to train, and its data. ``suits(problem)`` must be true.
-        n_threads: Number of members trained at a time.
+        problem: The stack to train, and its data. ``task.fits`` must be true of the stack.
+        n_parts: Number of parts of a batch.
+        n_threads: Number of jobs done at a time.
         level: Number of the instruction set, 0 the most basic; None: the fastest of this processor.
     """
 
-    def __init__(self, problem: Problem, n_threads: int = 1, level: int | None = None) -> None:
-        super().__init__(problem, n_chunks=1)
+    def __init__(self, problem: Problem, n_parts: int, n_threads: int, level: int | None) -> None:
+        super().__init__(problem, n_parts)
         library = load()
         if library is None:
             raise RuntimeError("the native training step is not compiled here, or HIDESEEK_NATIVE=0 turns it off")
@@ -72,10 +71,9 @@ class NativeSteps(Steps):
         self._moments = torch.zeros(n_members, moment_floats.value)
         self._give(moments=self._moments)
         self._factors = self._schedule()
-        self._rooms = [torch.empty(room_floats.value) for _ in range(max(1, min(n_threads, n_members)))]
-        self._pool = ThreadPoolExecutor(len(self._rooms)) if len(self._rooms) > 1 else None
-        products = 3 * problem.batch_size * problem.stack.parameters.numel() / n_members
-        self._most_steps = max(1, int(_MOST_PRODUCTS / products))
+        n_rooms = max(1, min(n_threads, n_members * n_parts))
+        self._rooms = [torch.empty(room_floats.value) for _ in range(n_rooms)]
+        self._pool = ThreadPoolExecutor(n_rooms) if n_rooms > 1 else None
 
     def _describe(self, problem: Problem) -> None:
         stack, data, task = problem.stack, problem.data, self._task
@@ -89,8 +87,9 @@ class NativeSteps(Steps):
         else:
             task.loss = _VALUES if problem.loss == "squared_error" else _CLASS_PROBABILITIES
         self._give(x=data.X, target=data.target, table=problem.table, price=problem.price, visible=problem.visible)
-        for name, stream in (("batch_keys", Stream.BATCH), ("replacement_keys", Stream.REPLACEMENT)):
-            self._give(**{name: Keys(problem.seeds, stream).stream_keys})
+        self._give(replacement_keys=Keys(problem.seeds, Stream.REPLACEMENT).stream_keys)
+        if not problem.full_batch:
+            self._give(batch_keys=Keys(problem.seeds, Stream.BATCH).stream_keys)
         if data.weight is not None:
             self._give(weight=data.weight)
         if data.selected is not None:
@@ -113,28 +112,102 @@ class NativeSteps(Steps):
         if self._pool is not None:
             self._pool.shutdown()
 
-    def run(self, n_steps: int) -> None:
-        """See ``Steps.run``."""
+    def _schedule_of(self, n_steps: int) -> Tensor:
+        """Return the factors of the next steps."""
         last = self._done + n_steps
         if last > len(self._factors):
             raise ValueError(f"step {last} is beyond the {len(self._factors)} steps of the recipe")
-        while self._done < last:
-            count = min(self._most_steps, last - self._done)
-            members, schedule = iter(range(self._task.n_members)), self._factors[self._done : self._done + count]
-            if self._pool is None:
-                self._work(members, schedule, self._rooms[0])
-            else:
-                self._share_out(members, schedule, self._pool)
-            self._done += count
+        return self._factors[self._done : last]
 
-    def _share_out(self, members: Iterator[int], schedule: Tensor, pool: ThreadPoolExecutor) -> None:
-        """Train the members on several threads; each takes the next member."""
+    def _share_out(self, jobs: list[_Job]) -> None:
+        """Do the jobs on several threads; each takes the next one."""
+        waiting = iter(jobs)
+        if self._pool is None:
+            _work(waiting, self._rooms[0])
+            return
         try:
-            deque(pool.map(partial(self._work, members, schedule), self._rooms), maxlen=0)
+            deque(self._pool.map(partial(_work, waiting), self._rooms), maxlen=0)
         finally:
-            deque(members, maxlen=0)  # after Ctrl-C no members are left for the threads
+            deque(waiting, maxlen=0)  # after Ctrl-C no jobs are left for the threads
 
-    def _work(self, members: Iterator[int], schedule: Tensor, room: Tensor) -> None:
-        call = partial(self._library.hideseek_run, self._level, byref(self._task), room.data_ptr())
-        for member in members:
-            call(member, self._done, len(schedule), schedule.data_ptr())
+
+def _work(waiting: Iterator[_Job], room: Tensor) -> None:
+    for job in waiting:
+        job(room)
+
+
+class NativeSteps(_Native):
+    """Runs all steps of a call member by member; a member's result does not depend on the others.
+
+    Args:
+        problem: The stack to train, and its data.
+        n_threads: Number of members trained at a time.
+        level: See ``_Native``.
+    """
+
+    def __init__(self, problem: Problem, n_threads: int = 1, level: int | None = None) -> None:
+        super().__init__(problem, 1, n_threads, level)
+        products = 3 * problem.batch_size * problem.stack.parameters.numel() / problem.stack.n_members
+        self._most_steps = max(1, int(_MOST_PRODUCTS / products))
+
+    def run(self, n_steps: int) -> None:
+        """See ``Steps.run``."""
+        for schedule in torch.split(self._schedule_of(n_steps), self._most_steps):
+            self._share_out([partial(self._train, member, schedule) for member in range(self._task.n_members)])
+            self._done += len(schedule)
+
+    def _train(self, member: int, schedule: Tensor, room: Tensor) -> None:
+        task, moments = byref(self._task), schedule.data_ptr()
+        self._library.hideseek_run(self._level, task, room.data_ptr(), member, self._done, len(schedule), moments)
+
+
+class NativeParts(_Native):
+    """Cuts the rows of a large batch into parts; a member's gradient is the sum of theirs, in order.
+
+    Args:
+        problem: The stack to train, and its data.
+        n_threads: Number of parts worked on at a time.
+        level: See ``_Native``.
+    """
+
+    def __init__(self, problem: Problem, n_threads: int = 1, level: int | None = None) -> None:
+        n_parts, n_seeks = _parts(problem), problem.stack.n_seeks
+        super().__init__(problem, n_parts, n_threads, level)
+        self._n_blocks = n_seeks * -(-problem.batch_size // n_seeks // MOST_ROWS)
+        self._bounds = [self._n_blocks * part // n_parts for part in range(n_parts + 1)]
+        n_members, moment_floats = self._moments.shape
+        self._of_parts = torch.empty(n_members, n_parts, moment_floats // 2)
+        self._tasks = [self._task_of(part) for part in range(n_parts)]
+
+    def _task_of(self, part: int) -> Task:
+        """Return the task with the sums of one part."""
+        task = Task.from_buffer_copy(self._task)
+        give(task, loss_sum=self._loss_sum[part], mask_sum=self._mask_sum[part])
+        return task
+
+    def run(self, n_steps: int) -> None:
+        """See ``Steps.run``."""
+        members, parts = range(self._task.n_members), range(len(self._tasks))
+        for factors in self._schedule_of(n_steps):
+            share = float(factors[0])
+            self._share_out([partial(self._learn, member, part, share) for member in members for part in parts])
+            self._share_out([partial(self._move_member, member, factors) for member in members])
+            self._done += 1
+
+    def _learn(self, member: int, part: int, share: float, room: Tensor) -> None:
+        first, end = self._done * self._n_blocks + self._bounds[part], self._bounds[part + 1]
+        self._library.hideseek_gradient(
+            self._level,
+            byref(self._tasks[part]),
+            room.data_ptr(),
+            member,
+            first,
+            end - self._bounds[part],
+            share,
+            self._of_parts[member, part].data_ptr(),
+        )
+
+    def _move_member(self, member: int, factors: Tensor, room: Tensor) -> None:
+        gradients, n_parts = self._of_parts[member].data_ptr(), len(self._tasks)
+        task, moment = byref(self._task), factors.data_ptr()
+        self._library.hideseek_move(self._level, task, room.data_ptr(), member, n_parts, gradients, moment)
