@@ -17,7 +17,7 @@ from benchmarks.arithmetic import matrix_rate
 from hideseek.engine.draws import member_seeds
 from hideseek.engine.eager import eager_steps
 from hideseek.engine.groups import Groups
-from hideseek.engine.native import NativeSteps
+from hideseek.engine.native import native_steps
 from hideseek.engine.networks import Mlp
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.replacement import Marginal
@@ -33,10 +33,15 @@ SHAPES = {  # columns, features, width of the hidden layers
     "115 columns of 23 features, 64 units": (115, 23, 64),
 }
 RECIPE = Recipe(steps=2000, batch_size=96, learning_rate=4e-3, cross_fit=True, n_members=10)
-ROUNDS, STEPS = 40, 10
+VARIANTS = {  # whether members answer for a range of prices, recipe, rounds
+    "one price": (False, RECIPE, 40),
+    "a range of prices": (True, RECIPE, 40),
+    "all rows": (False, replace(RECIPE, batch_size=None, cross_fit=False), 5),
+}
+STEPS = 10
 
 
-def make_problem(columns: int, features: int, width: int, path: bool = False, recipe: Recipe = RECIPE) -> Problem:
+def make_problem(columns: int, features: int, width: int, path: bool, recipe: Recipe) -> Problem:
     """Ten members on 2,000 rows, at one price or, with ``path``, at a range of prices."""
     recipe = replace(recipe, hidden_layers=(width, width))
     generator = torch.Generator().manual_seed(0)
@@ -62,10 +67,10 @@ def products(problem: Problem) -> float:
     return stack.n_members * size * float(per_row)
 
 
-def fastest(steps: list[Steps], clock: Callable[[], float]) -> list[float]:
+def fastest(steps: list[Steps], clock: Callable[[], float], rounds: int) -> list[float]:
     """Seconds of a step, the least of some rounds, in turn so that other programs disturb all alike."""
     best = [float("inf")] * len(steps)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for i, each in enumerate(steps):
             start = clock()
             each.run(STEPS)
@@ -73,14 +78,14 @@ def fastest(steps: list[Steps], clock: Callable[[], float]) -> list[float]:
     return best
 
 
-def compare(shape: tuple[int, int, int], path: bool, n_threads: int) -> tuple[float, float]:
+def compare(problems: list[Problem], n_threads: int, rounds: int) -> tuple[float, float]:
     """Seconds of a step in torch and in C; on one thread those that the processor worked, on more those that passed."""
     clock = time.thread_time if n_threads == 1 else time.perf_counter
-    ours, theirs = make_problem(*shape, path=path), make_problem(*shape, path=path)
+    ours, theirs = problems
     marginal = Marginal(theirs.data.columns, theirs.table, theirs.stack.groups)
     with torch.inference_mode():
-        steps: list[Steps] = [eager_steps(theirs, marginal, n_threads), NativeSteps(ours, n_threads)]
-        in_torch, in_c = fastest(steps, clock)
+        steps: list[Steps] = [eager_steps(theirs, marginal, n_threads), native_steps(ours, n_threads)]
+        in_torch, in_c = fastest(steps, clock, rounds)
         for each in steps:
             each.close()
     return in_torch, in_c
@@ -91,15 +96,15 @@ def main() -> None:
     rate = matrix_rate() / 2
     print(f"{rate / 1e9:.0f} G multiply-adds a second in a large product on one thread; milliseconds of a step:")
     print(f"{'':50} threads   torch    in C   ratio   times its arithmetic")
-    for name, shape in SHAPES.items():
-        for path in (False, True):
-            limit = products(make_problem(*shape, path=path)) / rate
+    for shape, sizes in SHAPES.items():
+        for variant, (path, recipe, rounds) in VARIANTS.items():
+            limit = products(make_problem(*sizes, path, recipe)) / rate
             for n_threads in (1, 2):
-                in_torch, in_c = compare(shape, path, n_threads)
-                label = f"{name}, {'a range of prices' if path else 'one price'}"
+                problems = [make_problem(*sizes, path, recipe) for _ in range(2)]
+                in_torch, in_c = compare(problems, n_threads, rounds)
                 print(
-                    f"{label:50} {n_threads:7} {1e3 * in_torch:7.3f} {1e3 * in_c:7.3f} {in_torch / in_c:7.1f}"
-                    f" {n_threads * in_c / limit:7.1f}",
+                    f"{f'{shape}, {variant}':50} {n_threads:7} {1e3 * in_torch:7.3f} {1e3 * in_c:7.3f}"
+                    f" {in_torch / in_c:7.1f} {n_threads * in_c / limit:7.1f}",
                     flush=True,
                 )
 
