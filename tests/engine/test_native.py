@@ -61,6 +61,7 @@ CASES = {
     "all rows, folds": {"batch_size": None, "folds": True, "path": True},
     "parts": {"batch_size": 1100, "rows": 1400},
     "parts of all rows": {"batch_size": None, "rows": 1400, "widths": [1, 5, 2]},
+    "parts of many columns": {"batch_size": None, "rows": 1400, "widths": [1] * 70},
     "parts of all rows, two Seeks of odd size": {"batch_size": None, "rows": 1734, "cross_fit": True, "path": True},
     "parts of all rows, folds": {"batch_size": None, "rows": 1735, "folds": True, "cross_fit": True, "weighted": True},
 }

@@ -26,10 +26,8 @@ class Task(ctypes.Structure):
         *((name, c_int64) for name in ("batch_size", "loss", "path", "n_hide", "n_seek")),
         ("hide", _Sizes),
         ("seek", _Sizes),
-        *(
-            (name, c_void_p)
-            for name in ("first_column", "feature", "x", "target", "weight", "selected", "table", "own_rows")
-        ),
+        *((name, c_void_p) for name in ("first_column", "feature", "x", "x_columns")),
+        *((name, c_void_p) for name in ("target", "weight", "selected", "table", "own_rows")),
         *((name, c_void_p) for name in ("batch_keys", "replacement_keys", "price_keys")),
         *((name, c_void_p) for name in ("price", "visible", "log_prices")),
         *((name, c_void_p) for name in ("parameters", "trainable", "moments", "loss_sum", "mask_sum")),

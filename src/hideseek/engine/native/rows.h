@@ -86,7 +86,7 @@ static void draw(const Task *task, Room *room, long member, const Block *block)
     const long columns = task->n_columns, first_row = task->table[member] * task->n_rows;
     const float *table = task->x + first_row * columns;
     draw_picks(task, room, member, block);
-    for (int r = 0; r < block->n; r++)
+    for (int r = 0; r < block->n && !task->x_columns; r++)
         for (long f = 0; f < task->n_features; f++) {
             const float *values = table + room->picks[r * room->pick_width + f] * columns;
             __builtin_prefetch(values + task->first_column[f], 0, 2);
@@ -143,6 +143,14 @@ INLINE void gather_pieces(const Task *task, Room *room, const float *table, int 
     }
 }
 
+/* Copy one column after the other. */
+static void gather_columns(const Task *task, Room *room, const float *column, int n)
+{
+    for (long f = 0; f < task->n_features; f++, column += task->n_rows)
+        for (int r = 0; r < n; r++)
+            room->x_hat[r * room->x_width + f] = column[room->picks[r * room->pick_width + f]];
+}
+
 /* Pieces are no wider than the features need: each line of the cache beyond theirs would have to be waited for. */
 static void gather_replacements(const Task *task, Room *room, const float *table, int n)
 {
@@ -150,7 +158,9 @@ static void gather_replacements(const Task *task, Room *room, const float *table
     for (long f = 0; f < task->n_features; f++)
         if (task->first_column[f + 1] - task->first_column[f] > widest)
             widest = task->first_column[f + 1] - task->first_column[f];
-    if (widest == 1)
+    if (task->x_columns)
+        gather_columns(task, room, task->x_columns + (table - task->x), n);
+    else if (widest == 1)
         gather_pieces(task, room, table, n, 1);
     else if (widest <= 4)
         gather_pieces(task, room, table, n, 4);

@@ -17,6 +17,7 @@ typedef struct {
     const int32_t *first_column; /* of each feature, and the number of columns: (features + 1,) */
     const int32_t *feature; /* of each column: (columns,) */
     const float *x; /* (tables, rows, columns) */
+    const float *x_columns; /* (tables, columns, rows), where it is faster to read what stands in from; or null */
     const void *target; /* (tables, rows) int64, (tables, rows, outputs) or (tables, rows) float */
     const float *weight; /* (tables, rows), or null */
     const uint8_t *selected; /* what is shown of each row: (tables, rows, features); null: Hide decides, and learns */

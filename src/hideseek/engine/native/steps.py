@@ -26,6 +26,9 @@ _MOST_PRODUCTS = 4e8
 _ROWS_OF_PART, _MOST_PARTS = 512, 16
 """Rows that a part of a batch has at least, and parts of a batch."""
 
+_NARROW = 64
+"""Columns up to which what stands in for them is read from the rows: each value lies on a page of its own there."""
+
 _CLASS_NUMBERS, _CLASS_PROBABILITIES, _VALUES = range(3)
 
 _Job = Callable[[Tensor], None]
@@ -175,6 +178,8 @@ class NativeParts(_Native):
         super().__init__(problem, n_parts, n_threads, level)
         self._n_blocks = n_seeks * -(-problem.batch_size // n_seeks // MOST_ROWS)
         self._bounds = [self._n_blocks * part // n_parts for part in range(n_parts + 1)]
+        if self._task.n_features == self._task.n_columns > _NARROW:
+            self._give(x_columns=problem.data.columns)
         n_members, moment_floats = self._moments.shape
         self._of_parts = torch.empty(n_members, n_parts, moment_floats // 2)
         self._tasks = [self._task_of(part) for part in range(n_parts)]
