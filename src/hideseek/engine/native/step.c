@@ -213,11 +213,14 @@ static void draw_first(const Task *task, Room *room, int64_t member, int64_t num
     draw(task, room, member, &block);
 }
 
-static void add_to_sums(const Task *task, const Room *room, int64_t member, double loss)
+/* Add the losses and masks of the last step. */
+static void add_to_sums(const Task *task, Room *room, int64_t member, double loss)
 {
     task->loss_sum[member * task->seek[task->n_seek]] += (float)loss;
-    for (long f = 0; f < task->n_features; f++)
+    for (long f = 0; f < task->n_features; f++) {
         task->mask_sum[member * task->n_features + f] += total(load(room->mask_sums + f * LANES));
+        store(room->mask_sums + f * LANES, (Vector){0});
+    }
 }
 
 void NAMED(run, VARIANT)(const Task *task, float *space, int64_t member, int64_t done, int64_t n_steps,
@@ -228,13 +231,11 @@ void NAMED(run, VARIANT)(const Task *task, float *space, int64_t member, int64_t
     Room room;
     move_in(task, &room, space, member);
     draw_first(task, &room, member, done * n_blocks);
-    double loss = 0.0;
     for (int64_t t = 0; t < n_steps; t++) {
-        loss += learn(task, &room, member, (done + t) * n_blocks, n_blocks, moments[t].share);
+        add_to_sums(task, &room, member, learn(task, &room, member, (done + t) * n_blocks, n_blocks, moments[t].share));
         move(task, &room, member, &moments[t]);
     }
     carry_member(task, &room, member, room.weights, task->parameters, TO_STACK);
-    add_to_sums(task, &room, member, loss);
     restore_mode(mode);
 }
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import byref, c_int64
 from functools import partial
+from math import gcd
+from threading import Condition
 
 import torch
 from torch import Tensor
@@ -150,18 +152,35 @@ class NativeSteps(_Native):
 
     def __init__(self, problem: Problem, n_threads: int = 1, level: int | None = None) -> None:
         super().__init__(problem, 1, n_threads, level)
+        self._steps_of, self._moved = [0] * problem.stack.n_members, Condition()
         products = 3 * problem.batch_size * problem.stack.parameters.numel() / problem.stack.n_members
         self._most_steps = max(1, int(_MOST_PRODUCTS / products))
 
     def run(self, n_steps: int) -> None:
         """See ``Steps.run``."""
+        members = range(self._task.n_members)
         for schedule in torch.split(self._schedule_of(n_steps), self._most_steps):
-            self._share_out([partial(self._train, member, schedule) for member in range(self._task.n_members)])
-            self._done += len(schedule)
+            jobs: list[_Job] = []
+            n_turns = min(_turns(len(members), len(self._rooms)), len(schedule))
+            for some in schedule.tensor_split(n_turns):
+                jobs += [partial(self._train, member, self._done, some) for member in members]
+                self._done += len(some)
+            self._share_out(jobs)
 
-    def _train(self, member: int, schedule: Tensor, room: Tensor) -> None:
+    def _train(self, member: int, done: int, schedule: Tensor, room: Tensor) -> None:
+        """Take some steps with a member as soon as it has taken those before them."""
+        with self._moved:
+            self._moved.wait_for(lambda: self._steps_of[member] == done)
         task, moments = byref(self._task), schedule.data_ptr()
-        self._library.hideseek_run(self._level, task, room.data_ptr(), member, self._done, len(schedule), moments)
+        self._library.hideseek_run(self._level, task, room.data_ptr(), member, done, len(schedule), moments)
+        with self._moved:
+            self._steps_of[member] += len(schedule)
+            self._moved.notify_all()
+
+
+def _turns(n_members: int, n_threads: int) -> int:
+    """Return in how many turns members are trained, so that all threads have equally much to do."""
+    return n_threads // gcd(n_members, n_threads)
 
 
 class NativeParts(_Native):
