@@ -85,4 +85,4 @@ if __name__ == "__main__":
     except subprocess.CalledProcessError as error:
         sys.exit(error.stderr)
     except OSError as error:
-        sys.exit(f"{error}; without it training runs in torch, at about a third of the speed")
+        sys.exit(f"{error}; without it training runs in torch, at a quarter to a third of the speed")
