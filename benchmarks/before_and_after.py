@@ -78,6 +78,9 @@ def main() -> None:
             command = ["git", "archive", arguments.commit, "src"]
             archive = subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
             subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+            script = Path(folder) / "src/hideseek/engine/native/compile.py"
+            if script.exists():  # the first versions were torch alone
+                subprocess.run([sys.executable, script], check=True)
             before = Version(Path(folder) / "src")
         after = Version(ROOT / "src")
         print(f"Syn4, 10,000 rows to fit and 10,000 to explain; before: {arguments.commit}")
