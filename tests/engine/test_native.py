@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from hideseek.engine.knockoffs import GaussianKnockoffs
 from hideseek.engine.native import NativeParts, NativeSteps, native_available, native_steps
 from hideseek.engine.native.compile import LIBRARY, compile_library
 from hideseek.engine.native.library import load
+from hideseek.engine.native.steps import turns
 from hideseek.engine.networks import Mlp
 from hideseek.engine.recipe import Recipe
 from hideseek.engine.replacement import Marginal
@@ -62,6 +64,19 @@ CASES = {
     "parts": {"batch_size": 1100, "rows": 1400},
     "parts of all rows": {"batch_size": None, "rows": 1400, "widths": [1, 5, 2]},
     "parts of many columns": {"batch_size": None, "rows": 1400, "widths": [1] * 70},
+    "parts of values": {"batch_size": None, "rows": 1400, "target": "values", "weighted": True},
+    "parts of class probabilities": {"batch_size": 1025, "rows": 1400, "target": "probabilities", "cross_fit": True},
+    "parts, logits pulled back": {"batch_size": 1100, "rows": 1400, "path": True, "logit_pull": 0.3},
+    "parts of settled sets": {"batch_size": 1100, "rows": 1400, "selected": True},
+    "most parts": {"batch_size": None, "rows": 9000, "widths": [3, 1, 1]},
+    "parts of many columns, folds": {
+        "batch_size": None,
+        "rows": 1400,
+        "widths": [1] * 70,
+        "path": True,
+        "folds": True,
+        "cross_fit": True,
+    },
     "parts of all rows, two Seeks of odd size": {"batch_size": None, "rows": 1734, "cross_fit": True, "path": True},
     "parts of all rows, folds": {"batch_size": None, "rows": 1735, "folds": True, "cross_fit": True, "weighted": True},
 }
@@ -162,6 +177,7 @@ def test_gradients_and_losses_are_those_of_the_torch_steps(case, level):
         steps.run(1)
         expected.run(1)
         gradient = expected._gradients.sum(dim=0)
+        gradient *= 1 if theirs.trainable is None else theirs.trainable
         error = 1e-6 * gradient.abs().max().item()
         torch.testing.assert_close(gradients_of(steps), gradient, atol=error, rtol=1e-5)
         torch.testing.assert_close(steps.take_losses(1), expected.take_losses(1), atol=1e-6, rtol=1e-6)
@@ -206,15 +222,54 @@ def test_threads_do_not_change_a_bit(size):
 
 @needs_library
 def test_calls_of_few_steps_do_not_change_a_bit(monkeypatch):
-    whole, _ = after_steps(make_problem(cross_fit=True))
+    whole = after_steps(make_problem(cross_fit=True))
     monkeypatch.setattr("hideseek.engine.native.steps._MOST_PRODUCTS", 1)
-    again, _ = after_steps(make_problem(cross_fit=True))
-    assert torch.equal(whole, again)
+    again = after_steps(make_problem(cross_fit=True))
+    assert all(map(torch.equal, whole, again))
+
+
+@needs_library
+def test_a_table_of_columns_does_not_change_a_bit(monkeypatch):
+    case = {"rows": 1400, "batch_size": None, "cross_fit": True}
+    by_row = after_steps(make_problem(**case))
+    monkeypatch.setattr("hideseek.engine.native.steps._NARROW", 0)
+    by_column = after_steps(make_problem(**case))
+    assert all(map(torch.equal, by_row, by_column))
+
+
+@needs_library
+@pytest.mark.parametrize("n_threads", [2, 3, 5])
+def test_a_failed_call_leaves_no_thread_waiting(monkeypatch, n_threads):
+    monkeypatch.setattr("hideseek.engine.native.steps._STEPS_OF_A_CALL", 0.0)  # as many turns as it takes
+    problem = make_problem(members=4)
+    with torch.inference_mode():
+        steps = NativeSteps(problem, n_threads)
+        library, failed = steps._library, []
+
+        def fails_once(*arguments):
+            if not failed:
+                failed.append(arguments)
+                raise MemoryError
+            library.hideseek_run(*arguments)
+
+        steps._library = SimpleNamespace(hideseek_run=fails_once)
+        with pytest.raises(MemoryError):
+            steps.run(12)
+        steps.close()
+
+
+@needs_library
+def test_turns_share_out_the_work():
+    assert [turns(4, 2, 30), turns(8, 2, 30), turns(3, 3, 30)] == [1, 1, 1]
+    assert turns(5, 2, 12) == 2, "five members on two threads: the fifth is trained by both, in turn"
+    assert turns(10, 8, 45) == 4
+    assert turns(101, 2, 12) == 1, "more calls cost more than they save"
+    assert turns(5, 2, 1) == turns(5, 2, 0) == 1
 
 
 @needs_library
 @pytest.mark.parametrize("cross_fit", [False, True])
-@pytest.mark.parametrize("size", [{}, {"rows": 1800, "batch_size": None}])
+@pytest.mark.parametrize("size", [{}, {"rows": 1800, "batch_size": None}, {"rows": 5000, "batch_size": None}])
 def test_a_member_alone_has_the_bits_that_it_has_in_a_stack(cross_fit, size):
     problem = make_problem(cross_fit=cross_fit, **size)
     recipe = problem.recipe
@@ -229,6 +284,7 @@ def test_a_member_alone_has_the_bits_that_it_has_in_a_stack(cross_fit, size):
         alone, single = fit(slice(k, k + 1))
         assert torch.equal(together.by_member()[k], alone.by_member()[0])
         assert np.array_equal(history.prediction_loss[:, k], single.prediction_loss[:, 0])
+        assert np.array_equal(history.mask_sum[:, k], single.mask_sum[:, 0])
 
 
 @needs_library

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from ctypes import byref, c_int64
+from ctypes import byref
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from hideseek.engine.native.library import MOST_ROWS, Question, Task, load
+from hideseek.engine.native.library import MOST_ROWS, Question, Task, load, sizes
 from hideseek.engine.native.task import describe, fits
 from hideseek.engine.path import BISECTIONS, CHEAPEST, DEAREST, HALF_WIDTH
 from hideseek.engine.stack import Stack
@@ -40,10 +40,8 @@ class NativeAnswers:
         self._library, self._level = library, library.hideseek_levels() - 1
         self._task, self._n_outputs = Task(), stack.seek.sizes[-1]
         self._kept = describe(self._task, stack)
-        moment_floats, room_floats = c_int64(), c_int64()
-        library.hideseek_sizes(self._level, byref(self._task), byref(moment_floats), byref(room_floats))
-        self._room_floats = room_floats.value
-        self._weights = torch.zeros(stack.n_members, moment_floats.value // 2)
+        n_weights, _, self._room_floats = sizes(library, self._level, self._task)
+        self._weights = torch.zeros(stack.n_members, n_weights)
         self._share = share.contiguous()
         room = self._room()
         library.hideseek_pack(self._level, byref(self._task), room.data_ptr(), self._weights.data_ptr())

@@ -2,9 +2,9 @@
 
 #include "step.h"
 
-typedef void Sizes(const Task *, int64_t *, int64_t *);
+typedef void Sizes(const Task *, int64_t *, int64_t *, int64_t *);
 typedef void Run(const Task *, float *, int64_t, int64_t, int64_t, const Moment *);
-typedef void Gradient(const Task *, float *, int64_t, int64_t, int64_t, float, float *);
+typedef void Learn(const Task *, float *, int64_t, int64_t, int64_t, float, float *);
 typedef void Move(const Task *, float *, int64_t, int64_t, const float *, const Moment *);
 typedef void Pack(const Task *, float *, float *);
 typedef void Ask(const Task *, const Question *, float *);
@@ -12,7 +12,7 @@ typedef void Ask(const Task *, const Question *, float *);
 typedef struct {
     Sizes *sizes;
     Run *run;
-    Gradient *gradient;
+    Learn *learn;
     Move *move;
     Pack *pack;
     Ask *masks, *entries, *outputs;
@@ -21,11 +21,11 @@ typedef struct {
 #define DECLARED(set) \
     Sizes sizes_##set; \
     Run run_##set; \
-    Gradient gradient_##set; \
+    Learn learn_##set; \
     Move move_##set; \
     Pack pack_##set; \
     Ask masks_##set, entries_##set, outputs_##set;
-#define BUILD(set) {sizes_##set, run_##set, gradient_##set, move_##set, pack_##set, masks_##set, entries_##set, outputs_##set}
+#define BUILD(set) {sizes_##set, run_##set, learn_##set, move_##set, pack_##set, masks_##set, entries_##set, outputs_##set}
 
 DECLARED(base)
 #ifdef WITH_AVX2
@@ -64,10 +64,11 @@ int hideseek_levels(void)
     return levels;
 }
 
-/* Floats of a member's moments, and of the room in which a thread works, at a level below hideseek_levels(). */
-void hideseek_sizes(int level, const Task *task, int64_t *moment_floats, int64_t *room_floats)
+/* Floats of a member's weights, of a part of its batch, and of the room in which a thread works, at a level below
+ * hideseek_levels(). */
+void hideseek_sizes(int level, const Task *task, int64_t *weights, int64_t *part, int64_t *room)
 {
-    builds[level].sizes(task, moment_floats, room_floats);
+    builds[level].sizes(task, weights, part, room);
 }
 
 /* Do some steps of one member. */
@@ -77,18 +78,18 @@ void hideseek_run(int level, const Task *task, float *room, int64_t member, int6
     builds[level].run(task, room, member, done, n_steps, moments);
 }
 
-/* Fill the gradient of some blocks of a member's rows; the blocks of all steps are numbered through. */
-void hideseek_gradient(int level, const Task *task, float *room, int64_t member, int64_t first, int64_t n_blocks,
-                       float share, float *gradient)
+/* Fill a part of a batch: the gradient, the loss and the masks of some blocks; those of all steps are numbered through. */
+void hideseek_learn(int level, const Task *task, float *room, int64_t member, int64_t first, int64_t n_blocks,
+                    float share, float *part)
 {
-    builds[level].gradient(task, room, member, first, n_blocks, share, gradient);
+    builds[level].learn(task, room, member, first, n_blocks, share, part);
 }
 
-/* Do a step of one member with the sum of these gradients. */
-void hideseek_move(int level, const Task *task, float *room, int64_t member, int64_t n_parts, const float *gradients,
+/* Do a step of one member from the parts of its batch. */
+void hideseek_move(int level, const Task *task, float *room, int64_t member, int64_t n_parts, const float *parts,
                    const Moment *moment)
 {
-    builds[level].move(task, room, member, n_parts, gradients, moment);
+    builds[level].move(task, room, member, n_parts, parts, moment);
 }
 
 /* Prepare the weights of all members for questions. */

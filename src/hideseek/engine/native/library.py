@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, c_char_p, c_float, c_int, c_int64, c_void_p
+from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
 
 from hideseek.engine.native.compile import LIBRARY, source_digest
 
-__all__ = ["MOST_LAYERS", "MOST_ROWS", "Question", "Task", "load"]
+__all__ = ["MOST_LAYERS", "MOST_ROWS", "Question", "Task", "load", "sizes"]
 
 MOST_LAYERS, MOST_ROWS = 8, 64
 """As in ``step.h``."""
@@ -46,6 +46,13 @@ class Question(ctypes.Structure):
     ]
 
 
+def sizes(library: ctypes.CDLL, level: int, task: Task) -> tuple[int, int, int]:
+    """Return the floats of a member's weights, of a part of its batch, and of the room in which a thread works."""
+    weights, part, room = found = c_int64(), c_int64(), c_int64()
+    library.hideseek_sizes(level, byref(task), *map(byref, found))
+    return weights.value, part.value, room.value
+
+
 def load() -> ctypes.CDLL | None:
     """Return the library; None where it was not compiled from these sources, or HIDESEEK_NATIVE=0 turns it off."""
     return None if os.environ.get("HIDESEEK_NATIVE") == "0" else _load(Path(__file__).with_name(LIBRARY))
@@ -62,13 +69,13 @@ def _load(path: Path) -> ctypes.CDLL | None:
         return None
     task, question = POINTER(Task), POINTER(Question)
     library.hideseek_levels.argtypes = []
-    library.hideseek_sizes.argtypes = [c_int, task, POINTER(c_int64), POINTER(c_int64)]
+    library.hideseek_sizes.argtypes = [c_int, task, *[POINTER(c_int64)] * 3]
     library.hideseek_run.argtypes = [c_int, task, c_void_p, c_int64, c_int64, c_int64, c_void_p]
-    library.hideseek_gradient.argtypes = [c_int, task, c_void_p, c_int64, c_int64, c_int64, c_float, c_void_p]
+    library.hideseek_learn.argtypes = [c_int, task, c_void_p, c_int64, c_int64, c_int64, c_float, c_void_p]
     library.hideseek_move.argtypes = [c_int, task, c_void_p, c_int64, c_int64, c_void_p, c_void_p]
     library.hideseek_pack.argtypes = [c_int, task, c_void_p, c_void_p]
     for name in ("masks", "entries", "outputs"):
         getattr(library, f"hideseek_{name}").argtypes = [c_int, task, question, c_void_p]
-    for name in ("sizes", "run", "gradient", "move", "pack", "masks", "entries", "outputs"):
+    for name in ("sizes", "run", "learn", "move", "pack", "masks", "entries", "outputs"):
         getattr(library, f"hideseek_{name}").restype = None
     return library

@@ -28,7 +28,7 @@ typedef struct {
     long x_width, z_width, pick_width, target_words; /* floats, picks of a row; 32-bit words of a target */
     float *x, *x_hat, *z, *shown, *by_row; /* (rows, columns) */
     float *by_column; /* (columns, rows) */
-    float *mask, *mask_slope, *target; /* (features, rows), (outputs, rows) */
+    float *mask, *target; /* (features, rows), (outputs, rows) */
     float *weight, *level, *price; /* (rows,) */
     float *mask_sums; /* (features, LANES) */
     uint32_t *picks; /* (rows, features) */
@@ -121,7 +121,6 @@ static long arrange(const Task *task, Room *room, float *start)
     room->by_row = take(&free, MOST_ROWS * room->z_width);
     room->by_column = take(&free, MOST_ROWS * room->z_width);
     room->mask = take(&free, MOST_ROWS * features);
-    room->mask_slope = take(&free, MOST_ROWS * features);
     room->target = take(&free, MOST_ROWS * task->seek[task->n_seek]);
     room->weight = take(&free, MOST_ROWS);
     room->level = take(&free, MOST_ROWS);

@@ -154,13 +154,15 @@ static void gather_columns(const Task *task, Room *room, const float *column, in
 /* Pieces are no wider than the features need: each line of the cache beyond theirs would have to be waited for. */
 static void gather_replacements(const Task *task, Room *room, const float *table, int n)
 {
+    if (task->x_columns) {
+        gather_columns(task, room, task->x_columns + (table - task->x), n);
+        return;
+    }
     int widest = 1;
     for (long f = 0; f < task->n_features; f++)
         if (task->first_column[f + 1] - task->first_column[f] > widest)
             widest = task->first_column[f + 1] - task->first_column[f];
-    if (task->x_columns)
-        gather_columns(task, room, task->x_columns + (table - task->x), n);
-    else if (widest == 1)
+    if (widest == 1)
         gather_pieces(task, room, table, n, 1);
     else if (widest <= 4)
         gather_pieces(task, room, table, n, 4);

@@ -169,15 +169,6 @@ static float block_gradient(const Task *task, Room *room, const Block *block, co
     return loss;
 }
 
-/* ---- what the dispatcher calls ---- */
-
-void NAMED(sizes, VARIANT)(const Task *task, int64_t *moment_floats, int64_t *room_floats)
-{
-    Room room;
-    *room_floats = arrange(task, &room, NULL);
-    *moment_floats = 2 * room.n_weights;
-}
-
 /* Lay out a room for a member, with its weights. */
 static void move_in(const Task *task, Room *room, float *space, int64_t member)
 {
@@ -187,9 +178,16 @@ static void move_in(const Task *task, Room *room, float *space, int64_t member)
         carry_member(task, room, member, room->trainable, (float *)task->trainable, FROM_STACK);
 }
 
-/* Add the gradients of some blocks, of which the first is drawn already; draw the one that follows them. Return the sum
- * of their losses. */
-static double learn(const Task *task, Room *room, int64_t member, int64_t first, int64_t n_blocks, float share)
+static void draw_block(const Task *task, Room *room, int64_t member, int64_t number)
+{
+    const Block block = block_at(task, number);
+    draw(task, room, member, &block);
+}
+
+/* Add the gradients of some blocks, of which the first is drawn already; draw the one that follows them, unless it is
+ * the end. Return the sum of their losses. */
+static double learn(const Task *task, Room *room, int64_t member, int64_t first, int64_t n_blocks, int64_t end,
+                    float share)
 {
     const float *visible = task->visible + member * task->n_features;
     const float price = share * ((task->path ? 1.0f : task->price[member]) / (float)task->batch_size);
@@ -198,68 +196,85 @@ static double learn(const Task *task, Room *room, int64_t member, int64_t first,
         turn(&room->seeks[s]);
     turn(&room->hide);
     for (int64_t b = first; b < first + n_blocks; b++) {
-        const Block block = block_at(task, b), next = block_at(task, b + 1);
+        const Block block = block_at(task, b);
         gather(task, room, member, block.n);
         fill_prices(task, room, member, &block);
-        draw(task, room, member, &next);
+        if (b + 1 < end)
+            draw_block(task, room, member, b + 1);
         loss += block_gradient(task, room, &block, visible, price);
     }
     return loss;
 }
 
-static void draw_first(const Task *task, Room *room, int64_t member, int64_t number)
+/* Add the masks of the rows that were learned from to their sums. */
+static void take_masks(const Task *task, Room *room, float *sums)
 {
-    const Block block = block_at(task, number);
-    draw(task, room, member, &block);
-}
-
-/* Add the losses and masks of the last step. */
-static void add_to_sums(const Task *task, Room *room, int64_t member, double loss)
-{
-    task->loss_sum[member * task->seek[task->n_seek]] += (float)loss;
     for (long f = 0; f < task->n_features; f++) {
-        task->mask_sum[member * task->n_features + f] += total(load(room->mask_sums + f * LANES));
+        sums[f] += total(load(room->mask_sums + f * LANES));
         store(room->mask_sums + f * LANES, (Vector){0});
     }
+}
+
+/* A part of a batch: the gradient, the loss and the masks. */
+static long part_floats(const Task *task, const Room *room) { return room->n_weights + 1 + task->n_features; }
+
+/* ---- what the dispatcher calls ---- */
+
+void NAMED(sizes, VARIANT)(const Task *task, int64_t *weights, int64_t *part, int64_t *space)
+{
+    Room room;
+    *space = arrange(task, &room, NULL);
+    *weights = room.n_weights;
+    *part = part_floats(task, &room);
 }
 
 void NAMED(run, VARIANT)(const Task *task, float *space, int64_t member, int64_t done, int64_t n_steps,
                          const Moment *moments)
 {
     const unsigned mode = flush_tiny();
-    const int64_t n_blocks = blocks_of_seek(task) * task->n_seeks;
+    const int64_t n_blocks = blocks_of_seek(task) * task->n_seeks, end = (done + n_steps) * n_blocks;
+    float *loss_sum = task->loss_sum + member * task->seek[task->n_seek];
     Room room;
     move_in(task, &room, space, member);
-    draw_first(task, &room, member, done * n_blocks);
+    draw_block(task, &room, member, done * n_blocks);
     for (int64_t t = 0; t < n_steps; t++) {
-        add_to_sums(task, &room, member, learn(task, &room, member, (done + t) * n_blocks, n_blocks, moments[t].share));
+        *loss_sum += (float)learn(task, &room, member, (done + t) * n_blocks, n_blocks, end, moments[t].share);
+        take_masks(task, &room, task->mask_sum + member * task->n_features);
         move(task, &room, member, &moments[t]);
     }
     carry_member(task, &room, member, room.weights, task->parameters, TO_STACK);
     restore_mode(mode);
 }
 
-void NAMED(gradient, VARIANT)(const Task *task, float *space, int64_t member, int64_t first, int64_t n_blocks,
-                              float share, float *gradient)
+void NAMED(learn, VARIANT)(const Task *task, float *space, int64_t member, int64_t first, int64_t n_blocks, float share,
+                           float *part)
 {
     const unsigned mode = flush_tiny();
     Room room;
     move_in(task, &room, space, member);
-    draw_first(task, &room, member, first);
-    add_to_sums(task, &room, member, learn(task, &room, member, first, n_blocks, share));
-    memcpy(gradient, room.gradient, (size_t)room.n_weights * sizeof(float));
+    draw_block(task, &room, member, first);
+    float *loss = part + room.n_weights, *masks = loss + 1;
+    *loss = (float)learn(task, &room, member, first, n_blocks, first + n_blocks, share);
+    memset(masks, 0, (size_t)task->n_features * sizeof(float));
+    take_masks(task, &room, masks);
+    memcpy(part, room.gradient, (size_t)room.n_weights * sizeof(float));
     restore_mode(mode);
 }
 
-void NAMED(move, VARIANT)(const Task *task, float *space, int64_t member, int64_t n_parts, const float *gradients,
+void NAMED(move, VARIANT)(const Task *task, float *space, int64_t member, int64_t n_parts, const float *parts,
                           const Moment *moment)
 {
     const unsigned mode = flush_tiny();
     Room room;
     move_in(task, &room, space, member);
-    for (int64_t part = 0; part < n_parts; part++)
+    const float *part = parts;
+    for (int64_t p = 0; p < n_parts; p++, part += part_floats(task, &room)) {
         for (long i = 0; i < room.n_weights; i++)
-            room.gradient[i] += gradients[part * room.n_weights + i];
+            room.gradient[i] += part[i];
+        task->loss_sum[member * task->seek[task->n_seek]] += part[room.n_weights];
+        for (long f = 0; f < task->n_features; f++)
+            task->mask_sum[member * task->n_features + f] += part[room.n_weights + 1 + f];
+    }
     move(task, &room, member, moment);
     carry_member(task, &room, member, room.weights, task->parameters, TO_STACK);
     restore_mode(mode);

@@ -30,7 +30,7 @@ typedef struct {
     const float *log_prices; /* ends of each member's range of prices: (members, 2), or null */
     float *parameters; /* as in Stack */
     const float *trainable; /* of the shape of the parameters, or null */
-    float *moments; /* what Adam remembers: (members, moment_floats) */
+    float *moments; /* what Adam remembers: mean and mean square of each weight, (members, 2, weights) */
     float *loss_sum; /* (members, outputs) */
     float *mask_sum; /* (members, features) */
     float beta1, beta2, epsilon;

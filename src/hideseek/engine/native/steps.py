@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from ctypes import byref, c_int64
+from ctypes import byref
 from functools import partial
-from math import gcd
+from itertools import pairwise
+from math import ceil
 from threading import Condition
 
 import torch
@@ -15,7 +16,7 @@ from torch import Tensor
 
 from hideseek.engine.batches import own_rows
 from hideseek.engine.draws import Keys, Stream
-from hideseek.engine.native.library import MOST_ROWS, Task, load
+from hideseek.engine.native.library import MOST_ROWS, Task, load, sizes
 from hideseek.engine.native.task import describe, give
 from hideseek.engine.path import FARTHEST_LOGIT
 from hideseek.engine.steps import Problem, Steps
@@ -23,7 +24,11 @@ from hideseek.engine.steps import Problem, Steps
 __all__ = ["NativeParts", "NativeSteps", "native_available", "native_steps"]
 
 _MOST_PRODUCTS = 4e8
-"""Multiplications in one call: less than a fifth of a second on a slow processor, so that Ctrl-C takes effect."""
+"""Multiplications in one call for several steps: less than a fifth of a second on a slow processor, so that Ctrl-C
+takes effect."""
+
+_STEPS_OF_A_CALL = 0.3
+"""Time of a call beside its steps, in steps."""
 
 _ROWS_OF_PART, _MOST_PARTS = 512, 16
 """Rows that a part of a batch has at least, and parts of a batch."""
@@ -57,13 +62,12 @@ class _Native(Steps):
 
     Args:
         problem: The stack to train, and its data. ``task.fits`` must be true of the stack.
-        n_parts: Number of parts of a batch.
         n_threads: Number of jobs done at a time.
         level: Number of the instruction set, 0 the most basic; None: the fastest of this processor.
     """
 
-    def __init__(self, problem: Problem, n_parts: int, n_threads: int, level: int | None) -> None:
-        super().__init__(problem, n_parts)
+    def __init__(self, problem: Problem, n_threads: int, level: int | None) -> None:
+        super().__init__(problem, n_chunks=1)
         library = load()
         if library is None:
             raise RuntimeError("the native training step is not compiled here, or HIDESEEK_NATIVE=0 turns it off")
@@ -71,13 +75,13 @@ class _Native(Steps):
         self._level = library.hideseek_levels() - 1 if level is None else level
         self._done, n_members, self._task = 0, problem.stack.n_members, Task()
         self._describe(problem)
-        moment_floats, room_floats = c_int64(), c_int64()
-        library.hideseek_sizes(self._level, byref(self._task), byref(moment_floats), byref(room_floats))
-        self._moments = torch.zeros(n_members, moment_floats.value)
+        n_weights, part, room = sizes(library, self._level, self._task)
+        self._moments = torch.zeros(n_members, 2 * n_weights)
         self._give(moments=self._moments)
         self._factors = self._schedule()
-        n_rooms = max(1, min(n_threads, n_members * n_parts))
-        self._rooms = [torch.empty(room_floats.value) for _ in range(n_rooms)]
+        self._parts = torch.empty(n_members, _parts(problem), part)
+        n_rooms = max(1, min(n_threads, n_members * _parts(problem)))
+        self._rooms = [torch.empty(room) for _ in range(n_rooms)]
         self._pool = ThreadPoolExecutor(n_rooms) if n_rooms > 1 else None
 
     def _describe(self, problem: Problem) -> None:
@@ -131,7 +135,7 @@ class _Native(Steps):
             _work(waiting, self._rooms[0])
             return
         try:
-            deque(self._pool.map(partial(_work, waiting), self._rooms), maxlen=0)
+            deque(self._pool.map(partial(_work, waiting), self._rooms[: len(jobs)]), maxlen=0)
         finally:
             deque(waiting, maxlen=0)  # after Ctrl-C no jobs are left for the threads
 
@@ -151,7 +155,7 @@ class NativeSteps(_Native):
     """
 
     def __init__(self, problem: Problem, n_threads: int = 1, level: int | None = None) -> None:
-        super().__init__(problem, 1, n_threads, level)
+        super().__init__(problem, n_threads, level)
         self._steps_of, self._moved = [0] * problem.stack.n_members, Condition()
         products = 3 * problem.batch_size * problem.stack.parameters.numel() / problem.stack.n_members
         self._most_steps = max(1, int(_MOST_PRODUCTS / products))
@@ -160,8 +164,8 @@ class NativeSteps(_Native):
         """See ``Steps.run``."""
         members = range(self._task.n_members)
         for schedule in torch.split(self._schedule_of(n_steps), self._most_steps):
-            jobs: list[_Job] = []
-            n_turns = min(_turns(len(members), len(self._rooms)), len(schedule))
+            self._steps_of, jobs = [self._done] * len(members), list[_Job]()
+            n_turns = turns(len(members), len(self._rooms), len(schedule))
             for some in schedule.tensor_split(n_turns):
                 jobs += [partial(self._train, member, self._done, some) for member in members]
                 self._done += len(some)
@@ -172,15 +176,21 @@ class NativeSteps(_Native):
         with self._moved:
             self._moved.wait_for(lambda: self._steps_of[member] == done)
         task, moments = byref(self._task), schedule.data_ptr()
-        self._library.hideseek_run(self._level, task, room.data_ptr(), member, done, len(schedule), moments)
-        with self._moved:
-            self._steps_of[member] += len(schedule)
-            self._moved.notify_all()
+        try:
+            self._library.hideseek_run(self._level, task, room.data_ptr(), member, done, len(schedule), moments)
+        finally:
+            with self._moved:
+                self._steps_of[member] += len(schedule)
+                self._moved.notify_all()
 
 
-def _turns(n_members: int, n_threads: int) -> int:
-    """Return in how many turns members are trained, so that all threads have equally much to do."""
-    return n_threads // gcd(n_members, n_threads)
+def turns(n_members: int, n_threads: int, n_steps: int) -> int:
+    """Return in how many turns members are trained, so that the threads are finished first."""
+
+    def seconds(n_turns: int) -> float:
+        return ceil(n_members * n_turns / n_threads) * (n_steps / n_turns + _STEPS_OF_A_CALL)
+
+    return min(range(1, max(1, n_steps) + 1), key=seconds)
 
 
 class NativeParts(_Native):
@@ -193,45 +203,30 @@ class NativeParts(_Native):
     """
 
     def __init__(self, problem: Problem, n_threads: int = 1, level: int | None = None) -> None:
-        n_parts, n_seeks = _parts(problem), problem.stack.n_seeks
-        super().__init__(problem, n_parts, n_threads, level)
+        super().__init__(problem, n_threads, level)
+        n_seeks, n_parts = problem.stack.n_seeks, self._parts.shape[1]
         self._n_blocks = n_seeks * -(-problem.batch_size // n_seeks // MOST_ROWS)
         self._bounds = [self._n_blocks * part // n_parts for part in range(n_parts + 1)]
         if self._task.n_features == self._task.n_columns > _NARROW:
             self._give(x_columns=problem.data.columns)
-        n_members, moment_floats = self._moments.shape
-        self._of_parts = torch.empty(n_members, n_parts, moment_floats // 2)
-        self._tasks = [self._task_of(part) for part in range(n_parts)]
-
-    def _task_of(self, part: int) -> Task:
-        """Return the task with the sums of one part."""
-        task = Task.from_buffer_copy(self._task)
-        give(task, loss_sum=self._loss_sum[part], mask_sum=self._mask_sum[part])
-        return task
 
     def run(self, n_steps: int) -> None:
         """See ``Steps.run``."""
-        members, parts = range(self._task.n_members), range(len(self._tasks))
+        members, places = range(self._task.n_members), list(enumerate(pairwise(self._bounds)))
         for factors in self._schedule_of(n_steps):
-            share = float(factors[0])
-            self._share_out([partial(self._learn, member, part, share) for member in members for part in parts])
-            self._share_out([partial(self._move_member, member, factors) for member in members])
+            share, first = float(factors[0]), self._done * self._n_blocks
+            learn = partial(self._learn, share, first)
+            self._share_out([partial(learn, member, *place) for member in members for place in places])
+            self._share_out([partial(self._move_member, factors, member) for member in members])
             self._done += 1
 
-    def _learn(self, member: int, part: int, share: float, room: Tensor) -> None:
-        first, end = self._done * self._n_blocks + self._bounds[part], self._bounds[part + 1]
-        self._library.hideseek_gradient(
-            self._level,
-            byref(self._tasks[part]),
-            room.data_ptr(),
-            member,
-            first,
-            end - self._bounds[part],
-            share,
-            self._of_parts[member, part].data_ptr(),
+    def _learn(self, share: float, first: int, member: int, number: int, blocks: tuple[int, int], room: Tensor) -> None:
+        start, stop = blocks
+        task, part = byref(self._task), self._parts[member, number].data_ptr()
+        self._library.hideseek_learn(
+            self._level, task, room.data_ptr(), member, first + start, stop - start, share, part
         )
 
-    def _move_member(self, member: int, factors: Tensor, room: Tensor) -> None:
-        gradients, n_parts = self._of_parts[member].data_ptr(), len(self._tasks)
-        task, moment = byref(self._task), factors.data_ptr()
-        self._library.hideseek_move(self._level, task, room.data_ptr(), member, n_parts, gradients, moment)
+    def _move_member(self, factors: Tensor, member: int, room: Tensor) -> None:
+        task, parts, n_parts = byref(self._task), self._parts[member].data_ptr(), self._parts.shape[1]
+        self._library.hideseek_move(self._level, task, room.data_ptr(), member, n_parts, parts, factors.data_ptr())
