@@ -80,7 +80,7 @@ def main() -> None:
             subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
             script = Path(folder) / "src/hideseek/engine/native/compile.py"
             if script.exists():  # the first versions were torch alone
-                subprocess.run([sys.executable, script], check=True)
+                subprocess.run([sys.executable, script], check=False)  # without a compiler both are
             before = Version(Path(folder) / "src")
         after = Version(ROOT / "src")
         print(f"Syn4, 10,000 rows to fit and 10,000 to explain; before: {arguments.commit}")

@@ -21,7 +21,7 @@ from hideseek.engine.native.task import describe, give
 from hideseek.engine.path import FARTHEST_LOGIT
 from hideseek.engine.steps import Problem, Steps
 
-__all__ = ["NativeParts", "NativeSteps", "native_available", "native_steps"]
+__all__ = ["NativeParts", "NativeSteps", "native_available", "native_steps", "turns"]
 
 _MOST_PRODUCTS = 4e8
 """Multiplications in one call for several steps: less than a fifth of a second on a slow processor, so that Ctrl-C
@@ -34,7 +34,7 @@ _ROWS_OF_PART, _MOST_PARTS = 512, 16
 """Rows that a part of a batch has at least, and parts of a batch."""
 
 _NARROW = 64
-"""Columns up to which what stands in for them is read from the rows: each value lies on a page of its own there."""
+"""Columns up to which replacements are read from the table of rows; in a wider one each lies on a page of its own."""
 
 _CLASS_NUMBERS, _CLASS_PROBABILITIES, _VALUES = range(3)
 
@@ -62,25 +62,25 @@ class _Native(Steps):
 
     Args:
         problem: The stack to train, and its data. ``task.fits`` must be true of the stack.
-        n_threads: Number of jobs done at a time.
+        n_jobs: Number of jobs that can be done at a time.
+        n_threads: Number of threads.
         level: Number of the instruction set, 0 the most basic; None: the fastest of this processor.
     """
 
-    def __init__(self, problem: Problem, n_threads: int, level: int | None) -> None:
+    def __init__(self, problem: Problem, n_jobs: int, n_threads: int, level: int | None) -> None:
         super().__init__(problem, n_chunks=1)
         library = load()
         if library is None:
             raise RuntimeError("the native training step is not compiled here, or HIDESEEK_NATIVE=0 turns it off")
         self._library = library
         self._level = library.hideseek_levels() - 1 if level is None else level
-        self._done, n_members, self._task = 0, problem.stack.n_members, Task()
+        self._done, self._task = 0, Task()
         self._describe(problem)
-        n_weights, part, room = sizes(library, self._level, self._task)
-        self._moments = torch.zeros(n_members, 2 * n_weights)
+        n_weights, self._part_floats, room = sizes(library, self._level, self._task)
+        self._moments = torch.zeros(problem.stack.n_members, 2 * n_weights)
         self._give(moments=self._moments)
         self._factors = self._schedule()
-        self._parts = torch.empty(n_members, _parts(problem), part)
-        n_rooms = max(1, min(n_threads, n_members * _parts(problem)))
+        n_rooms = max(1, min(n_threads, n_jobs))
         self._rooms = [torch.empty(room) for _ in range(n_rooms)]
         self._pool = ThreadPoolExecutor(n_rooms) if n_rooms > 1 else None
 
@@ -155,9 +155,10 @@ class NativeSteps(_Native):
     """
 
     def __init__(self, problem: Problem, n_threads: int = 1, level: int | None = None) -> None:
-        super().__init__(problem, n_threads, level)
-        self._steps_of, self._moved = [0] * problem.stack.n_members, Condition()
-        products = 3 * problem.batch_size * problem.stack.parameters.numel() / problem.stack.n_members
+        n_members = problem.stack.n_members
+        super().__init__(problem, n_members, n_threads, level)
+        self._steps_of, self._moved = [0] * n_members, Condition()
+        products = 3 * problem.batch_size * problem.stack.parameters.numel() / n_members
         self._most_steps = max(1, int(_MOST_PRODUCTS / products))
 
     def run(self, n_steps: int) -> None:
@@ -185,12 +186,12 @@ class NativeSteps(_Native):
 
 
 def turns(n_members: int, n_threads: int, n_steps: int) -> int:
-    """Return in how many turns members are trained, so that the threads are finished first."""
+    """Return in how many turns the members take their steps, so that all threads together are finished soonest."""
 
-    def seconds(n_turns: int) -> float:
+    def cost(n_turns: int) -> float:
         return ceil(n_members * n_turns / n_threads) * (n_steps / n_turns + _STEPS_OF_A_CALL)
 
-    return min(range(1, max(1, n_steps) + 1), key=seconds)
+    return min(range(1, max(1, n_steps) + 1), key=cost)
 
 
 class NativeParts(_Native):
@@ -203,8 +204,9 @@ class NativeParts(_Native):
     """
 
     def __init__(self, problem: Problem, n_threads: int = 1, level: int | None = None) -> None:
-        super().__init__(problem, n_threads, level)
-        n_seeks, n_parts = problem.stack.n_seeks, self._parts.shape[1]
+        n_members, n_seeks, n_parts = problem.stack.n_members, problem.stack.n_seeks, _parts(problem)
+        super().__init__(problem, n_members * n_parts, n_threads, level)
+        self._parts = torch.empty(n_members, n_parts, self._part_floats)
         self._n_blocks = n_seeks * -(-problem.batch_size // n_seeks // MOST_ROWS)
         self._bounds = [self._n_blocks * part // n_parts for part in range(n_parts + 1)]
         if self._task.n_features == self._task.n_columns > _NARROW:
