@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from threading import Condition
 from types import SimpleNamespace
 
 import numpy as np
@@ -242,9 +243,15 @@ def test_a_table_of_columns_does_not_change_a_bit(monkeypatch):
 def test_a_failed_call_leaves_no_thread_waiting(monkeypatch, n_threads):
     monkeypatch.setattr("hideseek.engine.native.steps._STEPS_OF_A_CALL", 0.0)  # as many turns as it takes
     problem = make_problem(members=4)
+    came = []
+
+    class Impatient(Condition):
+        def wait_for(self, predicate, timeout=60):
+            came.append(super().wait_for(predicate, timeout))
+
     with torch.inference_mode():
         steps = NativeSteps(problem, n_threads)
-        library, failed = steps._library, []
+        steps._moved, library, failed = Impatient(), steps._library, []
 
         def fails_once(*arguments):
             if not failed:
@@ -256,6 +263,8 @@ def test_a_failed_call_leaves_no_thread_waiting(monkeypatch, n_threads):
         with pytest.raises(MemoryError):
             steps.run(12)
         steps.close()
+    assert came
+    assert all(came), "a thread waited for steps that nobody took"
 
 
 @needs_library

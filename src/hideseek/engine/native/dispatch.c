@@ -4,7 +4,7 @@
 
 typedef void Sizes(const Task *, int64_t *, int64_t *, int64_t *);
 typedef void Run(const Task *, float *, int64_t, int64_t, int64_t, const Moment *);
-typedef void Learn(const Task *, float *, int64_t, int64_t, int64_t, float, float *);
+typedef void Learn(const Task *, float *, int64_t, int64_t, int64_t, int64_t, const Moment *, float *);
 typedef void Move(const Task *, float *, int64_t, int64_t, const float *, const Moment *);
 typedef void Pack(const Task *, float *, float *);
 typedef void Ask(const Task *, const Question *, float *);
@@ -78,11 +78,11 @@ void hideseek_run(int level, const Task *task, float *room, int64_t member, int6
     builds[level].run(task, room, member, done, n_steps, moments);
 }
 
-/* Fill a part of a batch: the gradient, the loss and the masks of some blocks; those of all steps are numbered through. */
-void hideseek_learn(int level, const Task *task, float *room, int64_t member, int64_t first, int64_t n_blocks,
-                    float share, float *part)
+/* Fill one of the parts of a member's batch: the gradient, the loss and the masks of its rows. */
+void hideseek_learn(int level, const Task *task, float *room, int64_t member, int64_t step, int64_t number,
+                    int64_t n_parts, const Moment *moment, float *part)
 {
-    builds[level].learn(task, room, member, first, n_blocks, share, part);
+    builds[level].learn(task, room, member, step, number, n_parts, moment, part);
 }
 
 /* Do a step of one member from the parts of its batch. */

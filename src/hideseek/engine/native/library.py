@@ -71,7 +71,7 @@ def _load(path: Path) -> ctypes.CDLL | None:
     library.hideseek_levels.argtypes = []
     library.hideseek_sizes.argtypes = [c_int, task, *[POINTER(c_int64)] * 3]
     library.hideseek_run.argtypes = [c_int, task, c_void_p, c_int64, c_int64, c_int64, c_void_p]
-    library.hideseek_learn.argtypes = [c_int, task, c_void_p, c_int64, c_int64, c_int64, c_float, c_void_p]
+    library.hideseek_learn.argtypes = [c_int, task, c_void_p, *[c_int64] * 4, c_void_p, c_void_p]
     library.hideseek_move.argtypes = [c_int, task, c_void_p, c_int64, c_int64, c_void_p, c_void_p]
     library.hideseek_pack.argtypes = [c_int, task, c_void_p, c_void_p]
     for name in ("masks", "entries", "outputs"):

@@ -18,6 +18,8 @@ static int blocks_of_seek(const Task *task)
     return (int)((task->batch_size / task->n_seeks + MOST_ROWS - 1) / MOST_ROWS);
 }
 
+static int64_t blocks_of_step(const Task *task) { return (int64_t)blocks_of_seek(task) * task->n_seeks; }
+
 /* The blocks of all steps are numbered through. */
 static Block block_at(const Task *task, int64_t number)
 {

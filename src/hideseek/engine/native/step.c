@@ -232,7 +232,7 @@ void NAMED(run, VARIANT)(const Task *task, float *space, int64_t member, int64_t
                          const Moment *moments)
 {
     const unsigned mode = flush_tiny();
-    const int64_t n_blocks = blocks_of_seek(task) * task->n_seeks, end = (done + n_steps) * n_blocks;
+    const int64_t n_blocks = blocks_of_step(task), end = (done + n_steps) * n_blocks;
     float *loss_sum = task->loss_sum + member * task->seek[task->n_seek];
     Room room;
     move_in(task, &room, space, member);
@@ -246,15 +246,17 @@ void NAMED(run, VARIANT)(const Task *task, float *space, int64_t member, int64_t
     restore_mode(mode);
 }
 
-void NAMED(learn, VARIANT)(const Task *task, float *space, int64_t member, int64_t first, int64_t n_blocks, float share,
-                           float *part)
+void NAMED(learn, VARIANT)(const Task *task, float *space, int64_t member, int64_t step, int64_t number,
+                           int64_t n_parts, const Moment *moment, float *part)
 {
     const unsigned mode = flush_tiny();
+    const int64_t n_blocks = blocks_of_step(task), start = step * n_blocks;
+    const int64_t first = start + n_blocks * number / n_parts, end = start + n_blocks * (number + 1) / n_parts;
     Room room;
     move_in(task, &room, space, member);
     draw_block(task, &room, member, first);
     float *loss = part + room.n_weights, *masks = loss + 1;
-    *loss = (float)learn(task, &room, member, first, n_blocks, first + n_blocks, share);
+    *loss = (float)learn(task, &room, member, first, end - first, end, moment->share);
     memset(masks, 0, (size_t)task->n_features * sizeof(float));
     take_masks(task, &room, masks);
     memcpy(part, room.gradient, (size_t)room.n_weights * sizeof(float));

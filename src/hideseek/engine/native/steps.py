@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import byref
 from functools import partial
-from itertools import pairwise
 from math import ceil
 from threading import Condition
 
@@ -16,7 +15,7 @@ from torch import Tensor
 
 from hideseek.engine.batches import own_rows
 from hideseek.engine.draws import Keys, Stream
-from hideseek.engine.native.library import MOST_ROWS, Task, load, sizes
+from hideseek.engine.native.library import Task, load, sizes
 from hideseek.engine.native.task import describe, give
 from hideseek.engine.path import FARTHEST_LOGIT
 from hideseek.engine.steps import Problem, Steps
@@ -204,31 +203,25 @@ class NativeParts(_Native):
     """
 
     def __init__(self, problem: Problem, n_threads: int = 1, level: int | None = None) -> None:
-        n_members, n_seeks, n_parts = problem.stack.n_members, problem.stack.n_seeks, _parts(problem)
+        n_members, n_parts = problem.stack.n_members, _parts(problem)
         super().__init__(problem, n_members * n_parts, n_threads, level)
         self._parts = torch.empty(n_members, n_parts, self._part_floats)
-        self._n_blocks = n_seeks * -(-problem.batch_size // n_seeks // MOST_ROWS)
-        self._bounds = [self._n_blocks * part // n_parts for part in range(n_parts + 1)]
         if self._task.n_features == self._task.n_columns > _NARROW:
             self._give(x_columns=problem.data.columns)
 
     def run(self, n_steps: int) -> None:
         """See ``Steps.run``."""
-        members, places = range(self._task.n_members), list(enumerate(pairwise(self._bounds)))
+        members, numbers = range(self._task.n_members), range(self._parts.shape[1])
         for factors in self._schedule_of(n_steps):
-            share, first = float(factors[0]), self._done * self._n_blocks
-            learn = partial(self._learn, share, first)
-            self._share_out([partial(learn, member, *place) for member in members for place in places])
+            self._share_out([partial(self._learn, factors, member, number) for member in members for number in numbers])
             self._share_out([partial(self._move_member, factors, member) for member in members])
             self._done += 1
 
-    def _learn(self, share: float, first: int, member: int, number: int, blocks: tuple[int, int], room: Tensor) -> None:
-        start, stop = blocks
-        task, part = byref(self._task), self._parts[member, number].data_ptr()
-        self._library.hideseek_learn(
-            self._level, task, room.data_ptr(), member, first + start, stop - start, share, part
-        )
+    def _learn(self, factors: Tensor, member: int, number: int, room: Tensor) -> None:
+        task, parts, moment = byref(self._task), self._parts[member], factors.data_ptr()
+        which = member, self._done, number, len(parts)
+        self._library.hideseek_learn(self._level, task, room.data_ptr(), *which, moment, parts[number].data_ptr())
 
     def _move_member(self, factors: Tensor, member: int, room: Tensor) -> None:
-        task, parts, n_parts = byref(self._task), self._parts[member].data_ptr(), self._parts.shape[1]
-        self._library.hideseek_move(self._level, task, room.data_ptr(), member, n_parts, parts, factors.data_ptr())
+        task, parts, moment = byref(self._task), self._parts[member], factors.data_ptr()
+        self._library.hideseek_move(self._level, task, room.data_ptr(), member, len(parts), parts.data_ptr(), moment)
