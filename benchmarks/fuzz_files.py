@@ -27,6 +27,7 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 from safetensors import safe_open
+from safetensors.numpy import load
 
 import hideseek
 from benchmarks import mutations
@@ -66,7 +67,7 @@ class Target:
             if self.is_model:
                 with safe_open(str(path), framework="numpy") as file:
                     self.text, self.digest = file.metadata()["hideseek"], file.metadata().get("digest", "")
-                    self.arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict: it cannot be iterated
+                self.arrays = load(self.content)
             else:
                 with np.load(path) as file:
                     self.arrays = dict(file)

@@ -27,6 +27,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -334,10 +335,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         models, files = save_models(folder), valid_files(mixed_frame())
-        for library in arguments.without:
-            sys.modules[library] = None  # type: ignore[assignment] # as if it were not installed
         every = cases(files, arguments.kinds, arguments.files, arguments.seed)
-        outcomes = fuzz(models, every, folder, keep=arguments.keep, progress=arguments.files > 10_000)
+        with patch.dict(sys.modules, dict.fromkeys(arguments.without)):  # as if they were not installed
+            outcomes = fuzz(models, every, folder, keep=arguments.keep, progress=arguments.files > 10_000)
     for (kind, outcome), count in sorted(outcomes.items()):
         print(f"{kind:8}  {outcome:30}  {count:8,}")
     print(f"{sum(outcomes.values()):,} files in {time.perf_counter() - started:.0f} s")

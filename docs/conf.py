@@ -13,11 +13,10 @@ from typing import Any
 
 from sphinx_gallery.sorting import ExplicitOrder
 
+from hideseek import __version__
+
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS / "_extensions"))
-sys.path.insert(0, str(DOCS.parent / "src"))
-
-from hideseek import __version__  # noqa: E402 - the folder is known from here on
 
 project = "hideseek"
 author = "The hideseek developers"

@@ -24,7 +24,7 @@ from hideseek import Scorer
 PREDICTION, EXPLANATION = ("prediction",), ("prediction", "probability", "selected", "sentence")
 
 
-class HideSeekModel(mlflow.pyfunc.PythonModel):  # type: ignore[misc, name-defined] # MLflow may not be installed
+class HideSeekModel(mlflow.pyfunc.PythonModel):
     """Answers batches of rows with a saved model."""
 
     def load_context(self, context: Any) -> None:
